@@ -93,7 +93,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
   const freshness = new FreshnessReader(deps, directory)
-  const ownedWork = new OwnedWork(deps, { commands, orderWriter, mirrors, markets, resolver, sessions })
+  const ownedWork = new OwnedWork(deps, { commands, orderWriter, records, mirrors, markets, resolver, sessions })
   const orderPages = new OrderPages(deps.store)
   const accessAudit = new AccessAudit(deps)
   const app: AppDeps = {

@@ -332,7 +332,8 @@ export interface OrderStore {
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
   /** Open orders of all users without a broker order id: the broker may not have them. Oldest first, at most `limit`. */
   unresolved(limit: number, filter?: UnresolvedFilter): Promise<readonly Order[]>
-  confirmed(accountId: AccountId, at: Timestamp): Promise<void>
+  /** The account's orders were confirmed as of `at`. Nothing if the account is gone. */
+  confirmed(account: Pick<Account, 'accountId' | 'userKey'>, at: Timestamp): Promise<void>
 }
 
 /** A change of a user's records, in the order applied. `seq` is gap-free per user, from 1. */

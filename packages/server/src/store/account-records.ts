@@ -14,6 +14,7 @@ import type { Session } from './session.ts'
 import { BatchWriter, LIMITS } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
+import { FenceLost } from './writes/fences.ts'
 import { functionCall } from './writes/function-call.ts'
 import { type BatchUsers, usersOf } from './writes/users.ts'
 
@@ -130,16 +131,18 @@ export class RecordWriter {
   }
 
   /**
-   * Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone.
-   * Null if the document must not be replaced.
+   * Writes over the known version, and again over the one it reads if another writer was first: but not over what another owner of the
+   * user wrote meanwhile. Does nothing if the account is gone. Null if the document must not be replaced.
    */
   async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[] | null> {
     const { accountId, userKey, connectionId, accountNumber } = account
     const key = keyOf({ accountId, kind })
+    const fence = this.#session.fenceOf(userKey)
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const before = this.#stored.get(key) ?? (await this.#read(accountId, kind))
       const topicals = next.events(before.document)
       if (topicals === null) return null
+      if (this.#session.fenceOf(userKey) !== fence) throw new FenceLost()
       const at = this.#clock.now()
       const events = topicals.map(topical => ({
         topical,

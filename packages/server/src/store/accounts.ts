@@ -112,6 +112,7 @@ export class SqlAccountStore implements AccountStore {
     // A batch must not name a row twice; the later of two reports of one transaction is the newer.
     const newest = new Map(transactions.map(transaction => [storable(transaction.brokerTransactionId), transaction]))
     const rows = [...newest.entries()]
+    const fence = this.#session.fenceOf(account.userKey)
     await this.#session.write(async trx => {
       const known = await trx
         .selectFrom('accounts')
@@ -120,6 +121,7 @@ export class SqlAccountStore implements AccountStore {
         .forShare()
         .executeTakeFirst()
       if (known === undefined) return
+      await this.#session.demandOwned(trx, account.userKey, fence)
       await sql`insert into transactions (transaction_id, account_id, broker_transaction_id, day, document)
         select id, ${account.accountId}::uuid, broker_id, day, document from unnest(
           ${rows.map(([, { transactionId }]) => transactionId)}::uuid[], ${rows.map(([brokerId]) => brokerId)}::text[],

@@ -158,7 +158,7 @@ export class SqlConnectionStore implements ConnectionStore {
   }
 
   claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed> {
-    return this.#session.write(trx => refreshes.claim(trx, connectionId, claim))
+    return this.#session.write(trx => refreshes.claim(trx, connectionId, claim, userKey => this.#session.demandOwned(trx, userKey)))
   }
 
   async releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void> {
@@ -185,13 +185,16 @@ export class SqlConnectionStore implements ConnectionStore {
     code: BrokenCode = 'credentials_rejected'
   ): Promise<boolean> {
     return this.#session.write(async trx => {
-      const { numUpdatedRows } = await trx
+      const broken = await trx
         .updateTable('connections')
         .set({ status: 'BROKEN', broken_code: code, broken_reason: storable(reason), updated_at: at })
         .where('connection_id', '=', connectionId)
         .where('status', '=', 'ACTIVE')
+        .returning('user_key')
         .executeTakeFirst()
-      if (numUpdatedRows === 0n) return false
+      if (broken === undefined) return false
+      // The next owner may have renewed the credentials that were rejected here.
+      await this.#session.demandOwned(trx, broken.user_key)
       await appendAudit(trx, audit)
       return true
     })
@@ -226,6 +229,8 @@ export class SqlConnectionStore implements ConnectionStore {
     const removed = await this.#session.write(async trx => {
       const owner = await trx.selectFrom('connections').select('user_key').where('connection_id', '=', connectionId).executeTakeFirst()
       if (owner === undefined || !(await lockUser(trx, owner.user_key))) return false
+      // Only the owner refuses new orders meanwhile.
+      await this.#session.demandOwned(trx, owner.user_key)
       await revocations.keepOfConnections(trx, [connectionId], at)
       const entries = await removalEntries(trx, [connectionId], audit)
       await markOrdersForErasure(trx, [connectionId])

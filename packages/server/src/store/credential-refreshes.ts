@@ -1,5 +1,5 @@
 // Claims to refresh a connection's credentials: one node at a time, for a limited time.
-import type { ConnectionId } from '@trunkline/core/domain/ids'
+import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { RefreshClaim, RefreshClaimed } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
@@ -7,15 +7,24 @@ import type { Database } from './database.ts'
 
 type Db = Kysely<Database>
 
-/** Within a transaction: the credentials' row is locked first, so that a later caller sees what earlier ones claimed or wrote. */
-export async function claim(trx: Db, connectionId: ConnectionId, { revision, holder, at, until }: RefreshClaim): Promise<RefreshClaimed> {
+/**
+ * Within a transaction: the credentials' row is locked first, so that a later caller sees what earlier ones claimed or wrote. Then
+ * `mayClaim` is asked, which throws if the user's credentials are not to be refreshed here.
+ */
+export async function claim(
+  trx: Db,
+  connectionId: ConnectionId,
+  { revision, holder, at, until }: RefreshClaim,
+  mayClaim: (userKey: UserKey) => Promise<void>
+): Promise<RefreshClaimed> {
   const sealed = await trx
     .selectFrom('connection_credentials')
-    .select('revision')
+    .select(['revision', 'user_key'])
     .where('connection_id', '=', connectionId)
     .forUpdate()
     .executeTakeFirst()
   if (sealed?.revision !== revision) return { kind: 'moved' }
+  await mayClaim(sealed.user_key)
   const known = await trx
     .selectFrom('credential_refreshes')
     .select(['holder', 'held_until'])

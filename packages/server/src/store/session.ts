@@ -4,7 +4,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { aroundCommit, beforeCommit, isTransient } from './faults.ts'
-import { FenceLost, type FenceOf, fenced, fencesOf } from './writes/fences.ts'
+import { FenceLost, type FenceOf, fenced, fencesOf, holdsFences } from './writes/fences.ts'
 
 const TRIES_MAX = 4
 
@@ -88,6 +88,26 @@ export class Session {
         throw worked ? aroundCommit(cause) : beforeCommit(cause)
       }
     }
+  }
+
+  /** The fence under which this node writes for the user now; null if it may not. */
+  fenceOf(userKey: UserKey): number | null {
+    return this.#fenceOf === null ? 0 : this.#fenceOf(userKey)
+  }
+
+  /**
+   * Within a transaction of {@link write} that this node may make only as the user's owner: nobody else becomes the owner before the
+   * transaction ends, or has become it since the node had `fence`. @throws FenceLost
+   */
+  async demandOwned(trx: Transaction<Database>, userKey: UserKey, fence = this.fenceOf(userKey)): Promise<void> {
+    if (this.#fenceOf === null) return
+    if (
+      !(await holdsFences(
+        trx,
+        fencesOf([userKey], () => fence)
+      ))
+    )
+      throw new FenceLost()
   }
 
   async close(): Promise<void> {

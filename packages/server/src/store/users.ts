@@ -110,6 +110,8 @@ export class SqlUserStore implements UserStore {
   async remove(userKey: UserKey, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<readonly ConnectionId[]> {
     const removed = await this.#session.write(async trx => {
       if (!(await lockUser(trx, userKey))) return []
+      // Only the owner refuses new orders meanwhile.
+      await this.#session.demandOwned(trx, userKey)
       const connections = await trx.selectFrom('connections').select('connection_id').where('user_key', '=', userKey).execute()
       const ids = connections.map(({ connection_id }) => connection_id)
       await keepOfConnections(trx, ids, at)

@@ -256,7 +256,7 @@ export class MemoryOrderStore implements OrderStore {
     )
   }
 
-  confirmed(accountId: AccountId, at: Timestamp): Promise<void> {
+  confirmed({ accountId }: Pick<Account, 'accountId'>, at: Timestamp): Promise<void> {
     return this.#db.call(() => {
       const stored = this.#db.accounts.get(accountId)
       if (stored !== undefined) stored.freshness = { ...stored.freshness, orders: at }

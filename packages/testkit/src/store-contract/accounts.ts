@@ -44,8 +44,8 @@ function readingCases(contractCase: DefineCase): void {
       make.balance(account, '1', 'EUR', make.at(3))
     ])
     await store.accounts.putPositions(account, [], make.at(2))
-    await store.orders.confirmed(account.accountId, make.at(9))
-    await store.orders.confirmed(account.accountId, make.at(8))
+    await store.orders.confirmed(account, make.at(9))
+    await store.orders.confirmed(account, make.at(8))
     await store.accounts.putTransactions(account, [], SPAN)
     assert.deepEqual(await store.accounts.freshness(account.accountId), {
       balances: make.at(3),
@@ -53,7 +53,7 @@ function readingCases(contractCase: DefineCase): void {
       orders: make.at(8),
       transactions: SPAN
     })
-    await store.orders.confirmed(make.uuid(), make.at(9))
+    await store.orders.confirmed({ accountId: make.uuid(), userKey: make.uuid() }, make.at(9))
   })
 
   contractCase('A40', 'records of several accounts come in the requested order', async ({ store }) => {
@@ -293,7 +293,7 @@ function transactionCases(contractCase: DefineCase): void {
     assert.ok(one !== undefined && two !== undefined && never !== undefined)
     await store.accounts.putPositions(one, [], make.at(3))
     await store.accounts.putPositions(two, [], make.at(4))
-    await store.orders.confirmed(never.accountId, make.at(5))
+    await store.orders.confirmed(never, make.at(5))
     const confirmed = await store.accounts.confirmed(
       accounts.map(({ accountId }) => accountId),
       'positions'

@@ -1,6 +1,7 @@
 import type { Account, Balance, Position, Transaction } from '../../domain/account.ts'
 import { symbolOf, unlisted } from '../../domain/account-changes.ts'
 import type { AccountId, TransactionId } from '../../domain/ids.ts'
+import { type Partition, partitionOf } from '../../domain/partition.ts'
 import type { Day, Timestamp } from '../../domain/timestamp.ts'
 import {
   type BalanceReport,
@@ -10,7 +11,7 @@ import {
   type Snapshot,
   type TransactionReport
 } from '../../ports/broker.ts'
-import type { LoggedEvent } from '../../ports/store.ts'
+import { type AccountStore, type LoggedEvent, StoreUnavailable } from '../../ports/store.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
@@ -22,16 +23,24 @@ const SNAPSHOTS_MAX = 100_000
 /**
  * Stores the balances, positions and transactions that brokers report, one account at a time, and never an older snapshot over a newer one.
  * Snapshots are ordered by the time of their request, or of their arrival if the broker pushed them, on the monotonic clock. `asOf` is for
- * display only, because most brokers do not date their answers and a wall clock can be set back.
+ * display only, because most brokers do not date their answers and a wall clock can be set back. What was requested before this node
+ * became the user's owner is not stored: another owner may have stored something newer meanwhile.
  */
 export class AccountRecords {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>
   readonly #queue = new KeyedQueue<string>()
   readonly #newest = new Map<string, Newest>()
   readonly #waiting = new Map<string, PendingWrite>()
+  /** When this node became the owner (monotonic clock). */
+  readonly #gainedMs = new Map<Partition, number>()
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>) {
     this.#deps = deps
+  }
+
+  /** This node owns these partitions from now on. */
+  gained(partitions: ReadonlySet<Partition>): void {
+    for (const partition of partitions) this.#gainedMs.set(partition, this.#deps.clock.monotonicMs())
   }
 
   /** Reads both from the broker and stores them; one that cannot be read stays unchanged. @throws BrokerFault the first. */
@@ -72,10 +81,11 @@ export class AccountRecords {
         accountId,
         systemTime: at
       }))
-      if (leftOut === undefined) return { requestedMs, asOf, events: await accounts.putBalances(account, read) }
+      const storing = () => this.#storing(account, requestedMs)
+      if (leftOut === undefined) return { requestedMs, asOf, events: await storing().putBalances(account, read) }
       const [stored, { balances: confirmedAt }] = await Promise.all([accounts.balances([accountId]), accounts.freshness(accountId)])
       const balances = [...read, ...unlisted(stored, read, ({ currency }) => currency)]
-      return { requestedMs, asOf, events: await accounts.putBalances(account, balances, confirmedAt ?? asOf) }
+      return { requestedMs, asOf, events: await storing().putBalances(account, balances, confirmedAt ?? asOf) }
     })
   }
 
@@ -95,7 +105,7 @@ export class AccountRecords {
       if (received.leftOut === undefined && hasOneEach(received.items)) {
         const { asOf, requestedMs } = received
         // Most lists lack nothing, which the store finds out without a read.
-        const events = await accounts.putPositionsUnlessGone(account, positionsOf(accountId, received), asOf)
+        const events = await this.#storing(account, requestedMs).putPositionsUnlessGone(account, positionsOf(accountId, received), asOf)
         if (events !== null) return { requestedMs, asOf, events }
       }
       const stored = await accounts.positions([accountId])
@@ -104,10 +114,11 @@ export class AccountRecords {
       const { items, asOf, requestedMs, leftOut } = listed
       demandOneEach(items)
       const read = positionsOf(accountId, listed)
-      if (leftOut === undefined) return { requestedMs, asOf, events: await accounts.putPositions(account, read, asOf) }
+      const storing = () => this.#storing(account, requestedMs)
+      if (leftOut === undefined) return { requestedMs, asOf, events: await storing().putPositions(account, read, asOf) }
       const { positions: confirmedAt } = await accounts.freshness(accountId)
       const positions = [...read, ...unlisted(stored, items, symbolOf)]
-      return { requestedMs, asOf, events: await accounts.putPositions(account, positions, asOf, confirmedAt ?? asOf) }
+      return { requestedMs, asOf, events: await storing().putPositions(account, positions, asOf, confirmedAt ?? asOf) }
     })
   }
 
@@ -118,6 +129,7 @@ export class AccountRecords {
     days: { readonly from: Day; readonly to: Day },
     signal: AbortSignal
   ): Promise<void> {
+    const requestedMs = this.#deps.clock.monotonicMs()
     const { items, asOf, leftOut } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
     const orderIds = await this.#orderIds(account, items)
     // Brokers list the newest first; ids sort in the order of creation, so that the newest gets the highest.
@@ -129,9 +141,16 @@ export class AccountRecords {
       systemTime: asOf
     }))
     // A partial list adds what it has, and confirms no days.
-    const { accounts } = this.#deps.store
-    const confirmed = leftOut === undefined ? null : (await accounts.freshness(account.accountId)).transactions
-    await accounts.putTransactions(account, transactions, confirmed ?? { ...days, at: asOf })
+    const confirmed = leftOut === undefined ? null : (await this.#deps.store.accounts.freshness(account.accountId)).transactions
+    await this.#storing(account, requestedMs).putTransactions(account, transactions, confirmed ?? { ...days, at: asOf })
+  }
+
+  /** The store, for what was requested at that time. @throws StoreUnavailable if that was before this node became the owner. */
+  #storing({ userKey }: Account, requestedMs: number): AccountStore {
+    const gainedMs = this.#gainedMs.get(partitionOf(userKey))
+    if (gainedMs !== undefined && requestedMs < gainedMs)
+      throw new StoreUnavailable('The user was moved between nodes of the service while the broker was asked; try again.')
+    return this.#deps.store.accounts
   }
 
   async #orderIds(account: Account, items: readonly TransactionReport[]): Promise<ReadonlyMap<string, Transaction['orderId']>> {

@@ -52,7 +52,7 @@ export class OrderSnapshots {
       if (present !== null) this.#parts.reconciliation.schedule({ connection, account, order: present })
     }
     if (unanswered !== null) throw unanswered
-    await store.orders.confirmed(account.accountId, snapshot.asOf)
+    await store.orders.confirmed(account, snapshot.asOf)
     return snapshot.leftOut !== undefined || snapshot.items.some(({ status }) => isOpen(status))
   }
 

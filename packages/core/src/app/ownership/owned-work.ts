@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import type { InFlightCommands } from '../execution/in-flight-commands.ts'
 import type { OrderWriter } from '../execution/order-writer.ts'
 import type { Markets } from '../market/markets.ts'
+import type { AccountRecords } from '../mirror/account-records.ts'
 import type { Mirrors } from '../mirror/mirrors.ts'
 import type { Resolver } from '../reconciliation/resolver.ts'
 
@@ -14,6 +15,7 @@ const RETRY = { firstMs: 100, longestMs: 2_000 }
 interface Parts {
   readonly commands: InFlightCommands
   readonly orderWriter: OrderWriter
+  readonly records: AccountRecords
   readonly mirrors: Mirrors
   readonly markets: Markets
   readonly resolver: Resolver
@@ -52,6 +54,7 @@ export class OwnedWork {
   #gained(partitions: ReadonlySet<Partition>): void {
     // The former owner changed these orders after they were read here.
     this.#parts.orderWriter.forgetUsers(userKey => partitions.has(partitionOf(userKey)))
+    this.#parts.records.gained(partitions)
     const resuming: Promise<void> = this.#resume(partitions).finally(() => this.#resuming.delete(resuming))
     this.#resuming.add(resuming)
   }

@@ -44,6 +44,11 @@ class OwnedUsers implements Ownership {
     return () => undefined
   }
 
+  regain({ connection }: World): void {
+    this.users.add(connection.userKey)
+    this.#listener?.gained(new Set(ALL_PARTITIONS))
+  }
+
   /** The user moves away: nothing begins for it any more, and what has begun may be finished until this resolves. */
   async close({ connection }: World): Promise<void> {
     this.#closing.add(connection.userKey)
@@ -102,6 +107,43 @@ test('the work for a user who moves on while its order is looked up ends with th
   const tookMs = world.clock.monotonicMs() - releasedMs
   assert.ok(tookMs <= 2_000, `${tookMs} ms`)
   assert.equal(node.app.resolver.watched, 0)
+  await world.given(node.stop())
+})
+
+test('what was asked for before the user moved away and came back does not replace what the owner between stored', async () => {
+  await using world = await bench.world()
+  const { store } = world.deps
+  const { connection, account, clock } = world
+  const ownership = new OwnedUsers(world)
+  await using node = application({ ...world.deps, ownership })
+  await world.given(node.app.ownedWork.start())
+  world.broker.readPlan = () => ({ travelsMs: 3_000 })
+  const days = { from: make.day('2026-03-02'), to: make.day('2026-03-03') }
+  const reads = [
+    node.app.mirrors.freshen([connection], [account], 'balances'),
+    node.app.mirrors.freshen([connection], [account], 'positions'),
+    node.app.mirrors.freshenTransactions([connection], [account], days)
+  ]
+  await clock.advance(500)
+  await world.given(ownership.release(world))
+  await clock.advance(500)
+  const at = clock.now()
+  await store.accounts.putBalances(account, [make.balance(account, '777.00', 'USD', at)])
+  await store.accounts.putPositions(account, [make.position(account, 'AAPL', '7')], at)
+  await clock.advance(500)
+  ownership.regain(world)
+  const unrefreshed = await world.given(Promise.all(reads))
+  for (const accounts of unrefreshed) assert.deepEqual([...accounts], [[account.accountId, 'not_stored']])
+  const ids = [account.accountId]
+  const stored = async () => [(await store.accounts.balances(ids))[0]?.cash, (await store.accounts.positions(ids))[0]?.quantity]
+  assert.deepEqual(await stored(), ['777.00', '7'])
+  assert.equal((await store.accounts.freshness(account.accountId)).transactions, null)
+
+  world.broker.readPlan = () => ({})
+  await clock.advance(3_000)
+  const again = await world.given(node.app.mirrors.freshen([connection], [account], 'balances'))
+  assert.deepEqual([...again], [])
+  assert.notDeepEqual(await stored(), ['777.00', '7'])
   await world.given(node.stop())
 })
 

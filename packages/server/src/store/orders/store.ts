@@ -1,4 +1,5 @@
 // The order store: reads by every key, and the recorder for writes.
+import type { Account } from '@trunkline/core/domain/account'
 import type { AccountId, ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
@@ -91,8 +92,11 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
-  async confirmed(accountId: AccountId, at: Timestamp): Promise<void> {
-    await this.#session.write(trx => this.#records.confirm(trx, accountId, 'orders', at, 'null'))
+  async confirmed({ accountId, userKey }: Pick<Account, 'accountId' | 'userKey'>, at: Timestamp): Promise<void> {
+    await this.#session.write(async trx => {
+      await this.#session.demandOwned(trx, userKey)
+      await this.#records.confirm(trx, accountId, 'orders', at, 'null')
+    })
   }
 
   async #one(statement: string, parameters: readonly unknown[]): Promise<Order | null> {

@@ -2,6 +2,8 @@
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { CompiledQuery, type Kysely } from 'kysely'
+import type { Database } from '../database.ts'
 
 /** The fence of the user's partition while this node owns it, else null. */
 export type FenceOf = (userKey: UserKey) => number | null
@@ -13,8 +15,14 @@ export class FenceLost extends StoreUnavailable {
   }
 }
 
-/** The fences of these users' partitions, as two lists. @throws FenceLost */
-export function fencesOf(users: Iterable<UserKey>, fenceOf: FenceOf): { readonly partitions: Partition[]; readonly fences: number[] } {
+/** Partitions and the fences under which they are written for, in the same order. */
+interface Fences {
+  readonly partitions: Partition[]
+  readonly fences: number[]
+}
+
+/** The fences of these users' partitions. @throws FenceLost */
+export function fencesOf(users: Iterable<UserKey>, fenceOf: FenceOf): Fences {
   const found = new Map<Partition, number>()
   for (const userKey of users) {
     const fence = fenceOf(userKey)
@@ -33,4 +41,10 @@ const CONDITION = 'select bool_and(holds_fence(p, f)) as held from unnest($1::in
 export function fenced(statement: string, parameters: number): string {
   const condition = CONDITION.replace('$2', `$${parameters + 2}`).replace('$1', `$${parameters + 1}`)
   return `${statement} from (${condition}) owned where held`
+}
+
+/** Whether the fences still hold; if so, they hold until the transaction ends. */
+export async function holdsFences(trx: Kysely<Database>, { partitions, fences }: Fences): Promise<boolean> {
+  const { rows } = await trx.executeQuery(CompiledQuery.raw(CONDITION, [partitions, fences]) as CompiledQuery<{ held: boolean | null }>)
+  return rows[0]?.held === true
 }

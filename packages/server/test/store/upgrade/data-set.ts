@@ -37,7 +37,7 @@ async function fillRecords(store: Store, { account }: make.Owner): Promise<void>
   await store.accounts.putPositions(account, [make.position(account, 'SPY', '12', make.at(5))], make.at(5))
   const span = { from: make.day('2026-11-01'), to: make.day('2026-11-20'), at: make.at(0) }
   await store.accounts.putTransactions(account, [make.transaction(account, 't-1', '2026-11-19')], span)
-  await store.orders.confirmed(account.accountId, make.at(7))
+  await store.orders.confirmed(account, make.at(7))
 }
 
 async function fillOrders(store: Store, owner: make.Owner): Promise<void> {
