@@ -46,7 +46,7 @@ test('pure layers use nothing of the world', () => {
 
 test('black-box tests import nothing of the packages', () => {
   const wrong: string[] = []
-  for (const file of filesLike(/^test\/(acceptance|browser)\/.*\.ts$/)) {
+  for (const file of filesLike(/^test\/(acceptance|browser|cluster-check)\/.*\.ts$/)) {
     for (const { specifier } of importsIn(textOf(file))) {
       const target = resolveImport(file, specifier)
       if (target?.startsWith('packages/') === true && !target.startsWith('packages/testkit/')) wrong.push(`${file} imports ${specifier}`)

@@ -33,6 +33,7 @@ export class Follower implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
   #socket: WebSocket | null = null
+  #away: PromiseWithResolvers<void> | null = null
   #connections = 0
   #refusals = 0
   #lastRefusal = 'nothing was refused'
@@ -83,8 +84,21 @@ export class Follower implements AsyncDisposable {
     this.#socket?.close()
   }
 
+  /** Closes the connection and stays away. */
+  leave(): void {
+    this.#away ??= Promise.withResolvers<void>()
+    this.hangUp()
+  }
+
+  /** Connects again after {@link leave}, and resumes. */
+  comeBack(): void {
+    this.#away?.resolve()
+    this.#away = null
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
+    this.comeBack()
     this.#socket?.close()
     await within(PATIENCE_MS, this.#running, () => `${this.#options.name} had left (its socket is ${this.#state()})`)
   }
@@ -98,6 +112,7 @@ export class Follower implements AsyncDisposable {
     while (!signal.aborted) {
       await this.#connection()
       await delay(this.#options.fraction() * RECONNECT_MS_MAX, undefined, { signal }).catch(() => undefined)
+      await this.#away?.promise
     }
   }
 

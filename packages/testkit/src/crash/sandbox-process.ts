@@ -28,6 +28,8 @@ export interface SandboxOrders {
   readonly orders: readonly Json[]
 }
 
+/** On a loopback address any port is accepted. */
+const REDIRECT_URIS = ['http://127.0.0.1/connect/callback/sandbox']
 export const CLIENT_SECRET = 'a-client-secret-for-tests'
 
 export class SandboxProcess implements AsyncDisposable {
@@ -42,7 +44,7 @@ export class SandboxProcess implements AsyncDisposable {
   }
 
   /** Starts a sandbox on free ports. `publicUrl` is the origin that its clients use. */
-  static async start(publicUrl: string): Promise<SandboxProcess> {
+  static async start(publicUrl: string, redirectUris: readonly string[] = REDIRECT_URIS): Promise<SandboxProcess> {
     // The sandbox prints its public address only, so its port is chosen here.
     const port = await freePort()
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
@@ -50,7 +52,7 @@ export class SandboxProcess implements AsyncDisposable {
         ...INHERITED,
         SANDBOX_PORT: String(port),
         SANDBOX_PUBLIC_URL: publicUrl,
-        SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',
+        SANDBOX_REDIRECT_URIS: redirectUris.join(','),
         SANDBOX_HEARTBEAT_MS: '500',
         SANDBOX_CLIENT_SECRET: CLIENT_SECRET,
         SANDBOX_END_WITH_STDIN: '1'

@@ -15,6 +15,8 @@ export interface LinkSurroundings {
   /** Called when a connection turns out to be a stream. */
   readonly tampering: () => Tampering | null
   readonly fraction: () => number
+  /** Called with what the client sends, as it comes, whatever becomes of it. */
+  readonly onSent: (link: Link, chunk: Buffer) => void
 }
 
 /** One connection through the proxy: two sockets, a flow each way, and what is wrong with them. */
@@ -44,6 +46,11 @@ export class Link {
 
   get kind(): LinkKind {
     return this.#kind ?? 'request'
+  }
+
+  /** The port from which it is connected to the server; null while it is not. */
+  get serverPeer(): number | null {
+    return this.#server.localPort ?? null
   }
 
   /** Resolves once both sockets are gone. */
@@ -98,6 +105,7 @@ export class Link {
   }
 
   #fromClient(chunk: Buffer): void {
+    this.#around.onSent(this, chunk)
     if (this.#isMute) return
     if (this.#kind === null) this.#recognise(chunk)
     if (this.#kind === 'request' && this.#requestCut === null) {

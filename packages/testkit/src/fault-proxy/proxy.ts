@@ -25,6 +25,8 @@ export class FaultProxy implements AsyncDisposable {
   readonly #conditions: Record<LinkKind, LinkConditions> = { stream: UNIMPAIRED, request: UNIMPAIRED }
   readonly #fraction: () => number
   #target = 0
+  /** Called with what the client of a link sends, as it comes, whatever becomes of it. */
+  onSent: (link: object, chunk: Buffer) => void = () => undefined
   #cut: RequestCut | null = null
   #tampering: () => Tampering | null = () => null
   #isRefusing = false
@@ -73,6 +75,11 @@ export class FaultProxy implements AsyncDisposable {
   /** Connections of a kind that are open now. */
   open(kind: LinkKind): number {
     return this.#of(kind).length
+  }
+
+  /** Whether a connection to the server comes from this port of ours. */
+  isPeer(port: number): boolean {
+    return [...this.#links].some(link => link.serverPeer === port)
   }
 
   /** The conditions of a direction, for open and later connections of a kind; what is not named is clear. */
@@ -146,7 +153,8 @@ export class FaultProxy implements AsyncDisposable {
       conditions: kind => this.#conditions[kind],
       takeCut: head => this.#take(head),
       tampering: () => this.#tampering(),
-      fraction: this.#fraction
+      fraction: this.#fraction,
+      onSent: (link, chunk) => this.onSent(link, chunk)
     })
     this.#links.add(link)
     void link.gone().then(() => this.#links.delete(link))

@@ -101,6 +101,11 @@ export class StreamConnection {
     return this.#socket.bufferedAmount
   }
 
+  /** The client's port; null once it is gone. */
+  get peer(): number | null {
+    return this.#wire instanceof Socket ? (this.#wire.remotePort ?? null) : null
+  }
+
   /** Called each time all written bytes have been taken, after enough of them waited. */
   onDrained(drained: () => void): void {
     this.#wire.on('drain', drained)

@@ -89,7 +89,8 @@ export class Hub {
       on: 'account',
       login,
       seq: this.#channels.get(login)?.seq ?? 0,
-      waiting: connections.map(({ waiting }) => waiting)
+      waiting: connections.map(({ waiting }) => waiting),
+      peers: connections.map(({ peer }) => peer)
     }))
   }
 

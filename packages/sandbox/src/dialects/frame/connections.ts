@@ -13,6 +13,8 @@ export interface Pipe {
   readonly isOpen: boolean
   /** Bytes handed over and not yet taken by the reader's side. */
   readonly waiting: number
+  /** The reader's port; null once it is gone. */
+  readonly peer: number | null
   send(frame: string): void
   /** Properly; `code` where the transport has one. */
   close(code: number, reason: string): void
@@ -28,6 +30,9 @@ export function socketPipe(socket: WebSocket, wire: Duplex, encode: (frame: stri
     },
     get waiting() {
       return socket.bufferedAmount
+    },
+    get peer() {
+      return peerOf(wire)
     },
     send: frame => socket.send(encode(frame)),
     close: (code, reason) => {
@@ -47,10 +52,18 @@ export function answerPipe(response: ServerResponse): Pipe {
     get waiting() {
       return response.writableLength
     },
+    get peer() {
+      return peerOf(response.socket)
+    },
     send: frame => void response.write(frame),
     close: () => void response.end(),
     cut: () => (response.socket === null ? response.destroy() : cutWire(response.socket, () => response.destroy()))
   }
+}
+
+/** The remote port of a socket. */
+function peerOf(wire: Duplex | null): number | null {
+  return wire instanceof Socket ? (wire.remotePort ?? null) : null
 }
 
 const CLOSING_MS_MAX = 2_000
@@ -100,6 +113,10 @@ export class DialectConnection {
 
   get waiting(): number {
     return this.#pipe.waiting
+  }
+
+  get peer(): number | null {
+    return this.#pipe.peer
   }
 
   /** It is to send nothing at all, answers to pings included. */
@@ -181,7 +198,11 @@ export class DialectConnections {
   }
 
   report(on: 'account' | 'market'): readonly object[] {
-    return [...this.#connections].map(([login, connections]) => ({ on, login, waiting: [...connections].map(({ waiting }) => waiting) }))
+    return [...this.#connections].map(([login, connections]) => ({
+      ...{ on, login },
+      waiting: [...connections].map(({ waiting }) => waiting),
+      peers: [...connections].map(({ peer }) => peer)
+    }))
   }
 
   /** Closes all connections and clears the stream faults. */

@@ -209,6 +209,9 @@ function cutPipe(response: ServerResponse, { key, chance, lastOf }: Cuts): Pipe 
     get waiting() {
       return inner.waiting + waiting.length
     },
+    get peer() {
+      return inner.peer
+    },
     send: frame => {
       if (waiting === '') setImmediate(flush)
       waiting += frame

@@ -1,0 +1,129 @@
+// What goes wrong in a round, chosen by a seed.
+import type { Chance } from '@trunkline/testkit/crash/chance'
+import { LINK_FAULTS, type LinkFault, type LinkName } from './links.ts'
+import type { CheckedNode } from './node.ts'
+import type { Stop } from './parties.ts'
+import type { Stage } from './stage.ts'
+
+export interface Disturbance {
+  readonly kind: Kind
+  readonly title: string
+  /** The node that it strikes, if it strikes one. */
+  readonly node: number | null
+  /** After the beginning of the round. Milliseconds. */
+  readonly startMs: number
+  readonly holdMs: number
+  readonly begin: (stage: Stage) => void | Promise<void>
+  readonly end: (stage: Stage) => void | Promise<void>
+}
+
+const START_MS_MAX = 1_200
+/** A lease lasts three seconds. */
+const LONG_PAUSE_MS = [3_300, 4_500] as const
+const SHORT_PAUSE_MS = [300, 2_200] as const
+const LINK_MS = [400, 4_000] as const
+const NATS_MS = [0, 1_500] as const
+const DATABASE_MS = [0, 900] as const
+const CLOCK_MINUTES_MAX = 10
+
+type Make = (chance: Chance) => Pick<Disturbance, 'title' | 'holdMs' | 'begin' | 'end'> & Partial<Pick<Disturbance, 'node'>>
+
+const nothing = () => undefined
+
+function aNode(chance: Chance): number {
+  return chance.whole(1, 3)
+}
+
+function nodeOf({ nodes }: Stage, number: number): CheckedNode {
+  const node = nodes[number - 1]
+  if (node === undefined) throw new Error(`there is no node ${number}`)
+  return node
+}
+
+function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Disturbance, 'begin' | 'end'> {
+  const about = (stage: Stage) => {
+    if (name === 'brokers') nodeOf(stage, number).disturbed()
+    return stage.links[number - 1]
+  }
+  return { begin: stage => about(stage)?.impair(name, fault), end: stage => about(stage)?.clear(name) }
+}
+
+function linkOf(name: LinkName, faults: readonly LinkFault[] = LINK_FAULTS): Make {
+  return chance => {
+    const [number, fault] = [aNode(chance), chance.oneOf(faults) ?? 'cut']
+    return { title: `node ${number}'s link with ${name} ${fault}`, holdMs: chance.whole(...LINK_MS), ...linkFault(name, number, fault) }
+  }
+}
+
+function pause([low, high]: readonly [number, number]): Make {
+  return chance => {
+    const number = aNode(chance)
+    return {
+      ...{ title: `node ${number} paused`, holdMs: chance.whole(low, high) },
+      begin: stage => nodeOf(stage, number).pause(),
+      end: stage => nodeOf(stage, number).resume()
+    }
+  }
+}
+
+const MAKES = {
+  kill(chance) {
+    const number = aNode(chance)
+    return { node: number, title: `node ${number} killed`, holdMs: 0, begin: stage => nodeOf(stage, number).kill(), end: nothing }
+  },
+  'pause beyond the lease': pause(LONG_PAUSE_MS),
+  'short pause': pause(SHORT_PAUSE_MS),
+  'stop and join'(chance) {
+    const number = aNode(chance)
+    return { title: `node ${number} stopped`, holdMs: 0, begin: stage => nodeOf(stage, number).terminate(), end: nothing }
+  },
+  'link with the database': linkOf('database'),
+  'link with NATS': linkOf('nats'),
+  'link with the brokers': linkOf('brokers'),
+  'link with another node': chance => linkOf(chance.oneOf(['next node', 'last node']) ?? 'next node')(chance),
+  'NATS unreachable'(chance) {
+    const fault = chance.oneOf(['cut', 'held'] as const) ?? 'cut'
+    const all = [1, 2, 3].map(number => linkFault('nats', number, fault))
+    return {
+      ...{ title: `NATS ${fault} for all nodes`, holdMs: chance.whole(...LINK_MS) },
+      begin: stage => all.forEach(({ begin }) => void begin(stage)),
+      end: stage => all.forEach(({ end }) => void end(stage))
+    }
+  },
+  'NATS wiped': chance => ({
+    ...{ title: 'NATS wiped', holdMs: chance.whole(...NATS_MS) },
+    begin: stage => stage.nats.kill(),
+    end: stage => stage.nats.restart()
+  }),
+  'PostgreSQL restarted'(chance) {
+    const how: Stop = chance.oneOf(['fast', 'immediate'] as const) ?? 'fast'
+    return {
+      ...{ title: `PostgreSQL stopped (${how}) and started`, holdMs: chance.whole(...DATABASE_MS) },
+      begin: stage => stage.database.stop(how),
+      end: stage => stage.database.run()
+    }
+  },
+  'clock moved'(chance) {
+    const [number, minutes] = [aNode(chance), chance.whole(-CLOCK_MINUTES_MAX, CLOCK_MINUTES_MAX)]
+    return {
+      ...{ title: `node ${number}'s clock ${minutes} minutes ahead`, holdMs: 0 },
+      begin: stage => nodeOf(stage, number).setClock(minutes * 60_000),
+      end: nothing
+    }
+  }
+} as const satisfies Readonly<Record<string, Make>>
+
+export type Kind = keyof typeof MAKES
+const KINDS_OF_DISTURBANCE = Object.keys(MAKES).filter((name): name is Kind => name in MAKES)
+
+/** One to three, of different kinds. */
+export function disturbancesOf(chance: Chance): readonly Disturbance[] {
+  const count = chance.whole(1, 3)
+  return chance
+    .shuffled(KINDS_OF_DISTURBANCE)
+    .slice(0, count)
+    .map(kind => {
+      const make: Make = MAKES[kind]
+      return { kind, node: null, startMs: chance.whole(0, START_MS_MAX), ...make(chance) }
+    })
+}

@@ -1,0 +1,203 @@
+// Compares all sources after a round: the brokers, the log, REST at every node, and what each session received.
+import { readOn } from '@trunkline/testkit/crash/event-log'
+import type { Follower } from '@trunkline/testkit/crash/follower'
+import { CrashPlatform } from '@trunkline/testkit/crash/platform'
+import { Replay } from '@trunkline/testkit/crash/replay'
+import type { Json } from '@trunkline/testkit/crash/sandbox-process'
+import { STATUS } from '@trunkline/testkit/crash/snapshot'
+import { type BrokerRecords, BrokerView } from './broker-view.ts'
+import { call } from './client.ts'
+import { keyOfTerms, type Ledger, type Requested, type Terms } from './ledger.ts'
+import type { Stage } from './stage.ts'
+import type { CheckedUser, UserAccount } from './users.ts'
+
+const UNSETTLED = ['submitting', 'unknown']
+const TRANSIENT = ['pending', 'pending_cancel', 'pending_replace']
+const FINAL = ['filled', 'cancelled', 'rejected', 'expired', 'replaced']
+const PROOFS = ['not_sent', 'not_received', 'refused']
+/** A broker without our ids: an order that it never received looks like one that is not shown yet, until an operator decides. */
+const WITHOUT_PROOF = 'TRADESTATION'
+/** Newest orders that are compared at every node: more than a user has in a round. */
+const NEWEST = 100
+const SHOWN_MAX = 12
+
+export class Judge {
+  readonly #stage: Stage
+  readonly #ledger: Ledger
+  readonly #followers: readonly Follower[]
+  readonly #brokers: BrokerView
+  readonly #logs: ReadonlyMap<string, Replay>
+  readonly #platforms: readonly CrashPlatform[]
+  /** Orders that stay `pending` because nothing can prove what became of them, by order id. */
+  readonly unproved = new Set<string>()
+
+  constructor(stage: Stage, ledger: Ledger, followers: readonly Follower[]) {
+    this.#stage = stage
+    this.#ledger = ledger
+    this.#followers = followers
+    this.#brokers = new BrokerView(stage.sandbox)
+    this.#logs = new Map(stage.users.map(({ userId }) => [userId, new Replay(userId)]))
+    this.#platforms = stage.nodes.map(({ url }) => new CrashPlatform(() => ({ base_url: url, ...stage.platform })))
+  }
+
+  /** What is wrong for good: gaps, repeats, changed events. */
+  faults(): readonly string[] {
+    return [...this.#followers, ...this.#logs.values()].flatMap(({ faults }) => faults)
+  }
+
+  /** Waits until every user's sources agree. Gives the differences that remain after the limit. */
+  async differences(limitMs: number): Promise<readonly string[]> {
+    const deadline = performance.now() + limitMs
+    let pending: readonly CheckedUser[] = this.#stage.users
+    for (;;) {
+      const found = await Promise.all(
+        pending.map(async user => ({ user, what: await this.#user(user).catch(cause => [messageOf(cause)]) }))
+      )
+      pending = found.filter(({ what }) => what.length > 0).map(({ user }) => user)
+      if (pending.length === 0) return []
+      if (performance.now() > deadline || this.faults().length > 0)
+        return found.flatMap(({ user, what }) => what.slice(0, SHOWN_MAX).map(each => `${user.userId}: ${each}`))
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+  }
+
+  async #user(user: CheckedUser): Promise<readonly string[]> {
+    const log = this.#logs.get(user.userId) ?? new Replay(user.userId)
+    const [platform] = this.#platforms
+    if (platform !== undefined) await readOn(platform, log)
+    const [rest, brokers] = await Promise.all([this.#rest(user, log), this.#atBrokers(user, log)])
+    return [...this.#sessions(user, log), ...rest, ...brokers, ...this.#answers(user, log)]
+  }
+
+  /** Each session received exactly the events of the log. */
+  #sessions({ userId }: CheckedUser, log: Replay): readonly string[] {
+    return this.#followers.flatMap((follower, index) => {
+      const own = follower.of(userId)
+      if (!follower.isLive) return [`session ${index + 1} has not caught up; last refusal: ${follower.lastRefusal}`]
+      if (own.seq !== log.seq) return [`session ${index + 1} received up to ${own.seq}, the log goes up to ${log.seq}`]
+      return own.digest === log.digest ? [] : [`session ${index + 1} received something else than the log has`]
+    })
+  }
+
+  /** Every node answers alike, and as the log has it. */
+  async #rest(user: CheckedUser, log: Replay): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const path of [`/orders?limit=${NEWEST}`, '/positions', '/balances']) {
+      const answers = await Promise.all(this.#stage.nodes.map(({ url }) => call(url, 'GET', path, user.headers)))
+      const texts = answers.map(answer => JSON.stringify(answer))
+      for (const [index, text] of texts.entries())
+        if (text !== texts[0]) found.push(`${path} at node ${index + 1}: ${firstDifference(texts[0] ?? '', text)}`)
+      const [first] = answers
+      if (first?.status !== 200) found.push(`${path}: ${texts[0]?.slice(0, 300)}`)
+      else if (path.startsWith('/orders')) {
+        for (const order of first.body.data)
+          if (JSON.stringify(order) !== JSON.stringify(log.orders.get(order.order_id)))
+            found.push(
+              `order ${order.cl_order_id}: REST has ${JSON.stringify(order)}, the log ${JSON.stringify(log.orders.get(order.order_id))}`
+            )
+      }
+    }
+    return found
+  }
+
+  async #atBrokers(user: CheckedUser, log: Replay): Promise<readonly string[]> {
+    const byAccount = Map.groupBy(log.orders.values(), ({ account_id }) => String(account_id))
+    const found = await Promise.all(
+      user.accounts.map(async account => {
+        const there = await this.#brokers.read(account)
+        const orders = byAccount.get(account.accountId) ?? []
+        const held = [...log.positions.values()].filter(({ account_id }) => account_id === account.accountId)
+        const cash = [...log.balances.values()].find(({ account_id }) => account_id === account.accountId)?.cash
+        return [
+          ...this.#orders(account, orders, there),
+          ...[...there.quantities].flatMap(([symbol, quantity]) => {
+            const shown = Number(held.find(position => position.symbol === symbol)?.quantity ?? 0)
+            return shown === quantity ? [] : [`position ${symbol}: ${quantity} at the broker, ${shown} here`]
+          }),
+          ...(cash === undefined || Number(cash) === there.cash ? [] : [`cash: ${there.cash} at the broker, ${cash} here`])
+        ].map(what => `${account.broker}: ${what}`)
+      })
+    )
+    return found.flat()
+  }
+
+  #orders(account: UserAccount, orders: readonly Json[], there: BrokerRecords): readonly string[] {
+    const here = Map.groupBy(orders, order => keyOfTerms(termsOf(order)))
+    const found: string[] = []
+    for (const [terms, same] of there.orders) {
+      if (same.length > 1) found.push(`order ${terms} is at the broker ${same.length} times`)
+      if (!here.has(terms)) found.push(`order ${terms} is at the broker, ${same[0]?.state}, and not here`)
+    }
+    for (const [terms, same] of here) {
+      const [order] = same
+      if (same.length > 1) found.push(`order ${terms} is here ${same.length} times`)
+      if (order !== undefined) found.push(...this.#order(account, order, there.orders.get(terms)?.[0]))
+    }
+    return found
+  }
+
+  #order(account: UserAccount, order: Json, there: Json | undefined): readonly string[] {
+    const { normalized_status: status, submission, cl_order_id: name } = order
+    const isOpen = UNSETTLED.includes(submission.state) || TRANSIENT.includes(status)
+    if (isOpen && there === undefined && account.broker === WITHOUT_PROOF && submission.state === 'unknown') {
+      this.unproved.add(order.order_id)
+      return []
+    }
+    if (isOpen) return [`order ${name} is ${status}, its submission ${submission.state}; at the broker: ${there?.state ?? 'none'}`]
+    if (there === undefined)
+      return status === 'rejected' && PROOFS.includes(submission.state) && order.fills.length === 0
+        ? []
+        : [`order ${name} is ${status} (${submission.state}) and not at the broker`]
+    const filled = order.fills.reduce((sum: number, fill: Json) => sum + Number(fill.quantity), 0)
+    return [
+      ...(status === (STATUS[there.state] ?? there.state)
+        ? []
+        : [`order ${name} is ${status} (${submission.state}), at the broker ${there.state}`]),
+      ...(filled === Number(there.filled) && Number(order.filled_qty) === filled
+        ? []
+        : [`order ${name} has ${order.filled_qty} filled, ${filled} in its fills, ${there.filled} at the broker`]),
+      ...(there.symbol === order.symbol ? [] : [`order ${name} is for ${order.symbol}, at the broker for ${there.symbol}`])
+    ]
+  }
+
+  /** What was answered is so, and nothing exists that was not asked for. */
+  #answers(user: CheckedUser, log: Replay): readonly string[] {
+    const answered = this.#ledger.of(user.userId).flatMap(requested => contradictions(requested, log))
+    const foreign = [...log.orders.values()].filter(order =>
+      order.submission.state === 'external'
+        ? !this.#ledger.elsewhere.has(Number(order.order_qty))
+        : this.#ledger.requested(user.userId, order.cl_order_id) === null
+    )
+    return [...answered, ...foreign.map(order => `order ${order.cl_order_id} was never requested`)]
+  }
+}
+
+function contradictions({ answer, clOrderId, account, terms }: Requested, log: Replay): readonly string[] {
+  if (answer === null || answer.status >= 500) return []
+  const { body, status } = answer
+  const order = log.orders.get(body.order_id)
+  if (status >= 400 && status !== 409) return []
+  if (order === undefined) return [`order ${clOrderId} was answered ${status} and is not in the log`]
+  const isSame =
+    order.cl_order_id === clOrderId && order.account_id === account.accountId && keyOfTerms(termsOf(order)) === keyOfTerms(terms)
+  return [
+    ...(isSame ? [] : [`order ${clOrderId} (${keyOfTerms(terms)}) is ${JSON.stringify(order)} in the log`]),
+    ...(FINAL.includes(body.normalized_status) && order.normalized_status !== body.normalized_status
+      ? [`order ${clOrderId} was answered ${body.normalized_status} and is ${order.normalized_status}`]
+      : [])
+  ]
+}
+
+function termsOf({ order_qty: quantity, order_limit_price: limit }: Json): Terms {
+  return { quantity: Number(quantity), cents: limit === null ? null : Math.round(Number(limit) * 100) }
+}
+
+function firstDifference(one: string, other: string): string {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at += 1
+  return `${one.slice(Math.max(0, at - 80), at + 80)} <> ${other.slice(Math.max(0, at - 80), at + 80)}`
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

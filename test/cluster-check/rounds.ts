@@ -1,0 +1,253 @@
+// Rounds of the check: disturbances under load, everything whole again, and the judge.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Chance } from '@trunkline/testkit/crash/chance'
+import { Follower } from '@trunkline/testkit/crash/follower'
+import { until } from '@trunkline/testkit/until'
+import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
+import { Judge } from './judge.ts'
+import { Ledger } from './ledger.ts'
+import { Load } from './load.ts'
+import { Stage } from './stage.ts'
+import { Witness } from './witness.ts'
+
+const USERS = 8
+/** The average pause between two operations of a client; each user has two. */
+const PAUSE_MS = 300
+/** The load goes on for so long after the last disturbance. */
+const AFTER_MS = 500
+/** How long the cluster may take to be whole again, and all sources to agree. */
+const BOUND_MS = 120_000
+const SHOWN_MAX = 10
+
+export interface RoundsOptions {
+  readonly seed: number
+  readonly rounds: number
+  /** The number of the first round, for what is printed. */
+  readonly first: number
+  readonly print: (text: string) => void
+}
+
+export interface Outcome {
+  rounds: number
+  readonly findings: string[]
+  readonly kinds: Map<Kind, number>
+  /** From the end of a killed node to the first accepted order, for each user that it owned. Milliseconds. */
+  readonly waitsMs: number[]
+  readonly answers: Map<string, number>
+  readonly ends: Map<string, number>
+  /** Orders of which nothing could prove what became of them. */
+  unproved: number
+}
+
+export function emptyOutcome(): Outcome {
+  return { rounds: 0, findings: [], kinds: new Map(), waitsMs: [], answers: new Map(), ends: new Map(), unproved: 0 }
+}
+
+/** A cluster, with its users, sessions and judge, for as many rounds as it is whole. */
+export class Check implements AsyncDisposable {
+  readonly #options: RoundsOptions
+  readonly #chance: Chance
+  readonly #outcome: Outcome
+  readonly #stage: Stage
+  readonly #ledger = new Ledger()
+  readonly #load: Load
+  readonly #followers: readonly Follower[]
+  readonly #away: Follower
+  readonly #judge: Judge
+  readonly #witness: Witness
+  readonly #faults: string[]
+  /** In this round. */
+  #found = 0
+
+  private constructor(
+    options: RoundsOptions,
+    outcome: Outcome,
+    chance: Chance,
+    stage: Stage,
+    followers: readonly Follower[],
+    faults: string[]
+  ) {
+    const [away] = followers
+    if (away === undefined) throw new Error('there are no sessions')
+    this.#options = options
+    this.#outcome = outcome
+    // Of its own: which disturbances come follows from the seed alone.
+    this.#chance = new Chance(options.seed)
+    this.#stage = stage
+    this.#followers = followers
+    this.#away = away
+    this.#faults = faults
+    this.#load = new Load(stage, this.#ledger, chance.apart())
+    this.#judge = new Judge(stage, this.#ledger, followers)
+    this.#witness = new Witness(stage.sandbox, stage.nodes, stage.links)
+  }
+
+  static async open(options: RoundsOptions, outcome: Outcome): Promise<Check> {
+    const chance = new Chance(options.seed).apart()
+    const faults: string[] = []
+    const stage = await Stage.open(USERS, chance.apart().fraction, what => faults.push(what))
+    try {
+      const follow = async (name: string, url: string) => {
+        const credentials = await stage.key(name)
+        const users = stage.users.map(({ userId }) => userId)
+        return new Follower({ name, users, demo: () => ({ ...credentials, base_url: url }), fraction: chance.apart().fraction })
+      }
+      const [first] = stage.nodes
+      const followers = [await follow('the session that stays away', first?.url ?? '')]
+      for (const { number, url } of stage.nodes) followers.push(await follow(`the session at node ${number}`, url))
+      return new Check(options, outcome, chance, stage, followers, faults)
+    } catch (cause) {
+      await stage[Symbol.asyncDispose]()
+      throw cause
+    }
+  }
+
+  /** Plays the rounds. Gives whether the cluster can go on. */
+  async run(): Promise<boolean> {
+    if (!(await this.#agrees('before the first round'))) return false
+    for (let index = 0; index < this.#options.rounds; index += 1) {
+      const number = this.#options.first + index
+      if (!(await this.#round(number))) return false
+    }
+    return true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#witness[Symbol.asyncDispose]()
+    for (const follower of this.#followers) await follower[Symbol.asyncDispose]()
+    this.#outcome.unproved += this.#judge.unproved.size
+    for (const [answer, count] of this.#ledger.answers) add(this.#outcome.answers, answer, count)
+    for (const node of this.#stage.nodes) for (const [end, count] of node.ends) add(this.#outcome.ends, end, count)
+    await this.#stage[Symbol.asyncDispose]()
+  }
+
+  async #round(number: number): Promise<boolean> {
+    const began = performance.now()
+    const disturbances = disturbancesOf(this.#chance)
+    const title = `round ${number}, seed ${this.#options.seed}: ${disturbances.map(shown).join('; ')}`
+    for (const { kind } of disturbances) add(this.#outcome.kinds, kind, 1)
+    this.#ledger.attempts = []
+    this.#found = 0
+    const over = new AbortController()
+    this.#away.leave()
+    const load = this.#load.run(PAUSE_MS, over.signal)
+    const kills: Kill[] = []
+    await Promise.all(disturbances.map(disturbance => this.#play(disturbance, kills)))
+    await this.#acceptedAgain(kills)
+    await delay(AFTER_MS)
+    over.abort()
+    this.#away.comeBack()
+    const isWhole = await this.#isWhole(title)
+    await load
+    const agrees = isWhole && (await this.#agrees(title))
+    for (const what of this.#witness.takeFaults(quantity => this.#ledger.accountOf(quantity)?.loginId ?? null)) this.#find(title, what)
+    for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
+    await this.#stage.refillMarket()
+    this.#outcome.rounds += 1
+    const waits = kills.flatMap(({ waitsMs }) => waitsMs).map(ms => Math.round(ms))
+    this.#options.print(
+      `${title}: ${agrees ? 'all agree' : 'NOT WHOLE'} after ${((performance.now() - began) / 1_000).toFixed(1)} s${waits.length > 0 ? `, waits ${waits.join(' ')} ms` : ''}`
+    )
+    return agrees
+  }
+
+  async #play({ kind, startMs, holdMs, begin, end, node }: Disturbance, kills: Kill[]): Promise<void> {
+    await delay(startMs)
+    if (kind === 'kill') kills.push(this.#kill(node))
+    await begin(this.#stage)
+    await delay(holdMs)
+    await end(this.#stage)
+  }
+
+  /** Whose orders the killed node was to send. */
+  #kill(node: number | null): Kill {
+    const owned = this.#stage.users.filter(({ accounts }) => accounts.some(({ loginId }) => this.#witness.holderOf(loginId) === node))
+    return { at: performance.now(), users: owned.map(({ userId }) => userId), waitsMs: [] }
+  }
+
+  /** Until an order was accepted for each user of a killed node. */
+  async #acceptedAgain(kills: readonly Kill[]): Promise<void> {
+    for (const { at, users, waitsMs } of kills) {
+      for (const userId of users) {
+        const first = () => this.#ledger.attempts.find(attempt => attempt.userId === userId && attempt.at > at && attempt.isAccepted)
+        await until(() => first() !== undefined, 'an order is accepted', BOUND_MS).catch(() => undefined)
+        const endedAt = first()?.endedAt
+        if (endedAt !== undefined) waitsMs.push(endedAt - at)
+      }
+      this.#outcome.waitsMs.push(...waitsMs)
+    }
+  }
+
+  async #isWhole(title: string): Promise<boolean> {
+    const { nodes } = this.#stage
+    const isSo = async () => {
+      if (!nodes.every(({ isReady }) => isReady)) return false
+      const ready = await Promise.all(
+        nodes.map(({ url }) =>
+          fetch(`${url}/readyz`)
+            .then(({ ok }) => ok)
+            .catch(() => false)
+        )
+      )
+      return ready.every(Boolean)
+    }
+    try {
+      await until(isSo, 'every node is ready', BOUND_MS, 50)
+      return true
+    } catch {
+      const states = nodes.map(({ number, isReady, output }) => `node ${number} is ${isReady ? '' : 'not '}ready: ${output.slice(-1_500)}`)
+      this.#find(title, `not every node was ready ${BOUND_MS} ms after the last disturbance:\n${states.join('\n')}`)
+      return false
+    }
+  }
+
+  async #agrees(title: string): Promise<boolean> {
+    const differences = await this.#judge.differences(BOUND_MS)
+    const faults = this.#judge.faults()
+    for (const what of [...faults, ...differences]) this.#find(title, what)
+    return differences.length === 0 && faults.length === 0
+  }
+
+  #find(title: string, what: string): void {
+    this.#outcome.findings.push(`${title}\n    ${what}`)
+    this.#found += 1
+    if (this.#found <= SHOWN_MAX) this.#options.print(`FOUND in ${title}\n    ${what}`)
+  }
+}
+
+interface Kill {
+  readonly at: number
+  readonly users: readonly string[]
+  readonly waitsMs: number[]
+}
+
+function shown({ title, startMs, holdMs }: Disturbance): string {
+  return `${title} at ${startMs}${holdMs > 0 ? ` for ${holdMs}` : ''}`
+}
+
+function add<K>(counts: Map<K, number>, key: K, more: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + more)
+}
+
+export interface WholeRun {
+  readonly seed: number
+  readonly rounds: number
+  readonly print: (text: string) => void
+}
+
+/** Rounds that share a cluster: a new one begins with fresh files, and its seed plays the same again. */
+export const ROUNDS_PER_CLUSTER = 100
+
+/** Plays so many rounds, in as many clusters as that takes. The seeds follow each other. */
+export async function check({ seed, rounds, print }: WholeRun): Promise<Outcome> {
+  const outcome = emptyOutcome()
+  for (let next = seed; outcome.rounds < rounds; next += 1) {
+    const first = outcome.rounds + 1
+    const options = { seed: next, rounds: Math.min(ROUNDS_PER_CLUSTER, rounds - outcome.rounds), first, print }
+    await using cluster = await Check.open(options, outcome)
+    await cluster.run()
+    // A cluster that never began to play would be tried for ever.
+    if (outcome.rounds < first) break
+  }
+  return outcome
+}

@@ -1,0 +1,60 @@
+// The users of the check, each with a connection and a login of its own at every broker.
+import type { Json, Login, SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
+import { type Page, Walker } from '../acceptance/walker.ts'
+import { type Credentials, type Headers, must, platformHeaders } from './client.ts'
+
+export const BROKERS = ['SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'] as const
+export type BrokerName = (typeof BROKERS)[number]
+
+const REDIRECT = 'https://platform.example/linked'
+const STEPS_MAX = 5
+const CASH = '9000000000'
+
+/** An account of a user, and the customer of the sandbox whose only account it is. */
+export interface UserAccount {
+  readonly broker: BrokerName
+  readonly accountId: string
+  readonly login: Login
+  /** The login's id at the sandbox. */
+  readonly loginId: string
+  /** The account's id there. */
+  readonly brokerAccount: string
+}
+
+export interface CheckedUser {
+  readonly userId: string
+  readonly headers: Headers
+  readonly accounts: readonly UserAccount[]
+}
+
+/** Makes a user and connects it at every broker, as a platform and its user do. */
+export async function connectedUser(url: string, platform: Credentials, sandbox: SandboxProcess, userId: string): Promise<CheckedUser> {
+  const created = await must(200, url, 'POST', '/users', platformHeaders(platform), { user_id: userId })
+  const headers = { ...platformHeaders(platform), 'user-id': userId, 'user-secret': String(created['user-secret']) }
+  const accounts: UserAccount[] = []
+  for (const broker of BROKERS) {
+    const { login }: { readonly login: Login & { readonly id: string } } = await sandbox.control('POST', '/logins', {
+      accounts: [{ kind: 'margin', cash: CASH }]
+    })
+    const connectionId = await linked(url, headers, broker, login)
+    const shown: Json = await must(200, url, 'GET', `/accounts?connection_id=${connectionId}`, headers)
+    const brokerAccount = login.accounts[0]?.id
+    if (shown.length !== 1 || brokerAccount === undefined) throw new Error(`${broker} shows ${JSON.stringify(shown)}`)
+    accounts.push({ broker, accountId: shown[0].account_id, login, loginId: login.id, brokerAccount })
+  }
+  return { userId, headers, accounts }
+}
+
+/** Gives the connection's id. */
+async function linked(url: string, headers: Headers, broker: BrokerName, { username, password }: Login): Promise<string> {
+  const begun = await must(201, url, 'POST', '/connections', headers, { connection_type: 'trade', broker, redirect_url: REDIRECT })
+  const walker = new Walker(REDIRECT)
+  let page: Page = await walker.open(begun.authorization_url)
+  for (let step = 0; step < STEPS_MAX && !page.url.startsWith(REDIRECT); step += 1) {
+    const isLogin = /name="username"/.test(page.html)
+    page = await walker.submit(page, isLogin ? { username, password, decision: 'approve' } : { decision: 'approve' })
+  }
+  const connectionId = page.url.startsWith(REDIRECT) ? new URL(page.url).searchParams.get('connection_id') : null
+  if (connectionId === null) throw new Error(`the login at ${broker} ended at ${page.url} (${page.status})`)
+  return connectionId
+}
