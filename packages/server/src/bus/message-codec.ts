@@ -2,7 +2,7 @@ import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { BusMessage } from '@trunkline/core/ports/bus'
+import { BUS_MESSAGE_TYPES, type BusMessage } from '@trunkline/core/ports/bus'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -17,16 +17,16 @@ const text = Type.String({ minLength: 1, maxLength: 512 })
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const ofUser = { userKey: uuid }
 const ofConnection = { userKey: uuid, connectionId: uuid }
-const health = Type.Object(
-  {
-    state: Type.Union(HEALTH_STATES.map(state => Type.Literal(state))),
-    since: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' }),
-    reason: Type.Union([Type.String({ maxLength: 4_096 }), Type.Null()])
-  },
-  { additionalProperties: false }
-)
+const health = Type.Object({
+  state: Type.Union(HEALTH_STATES.map(state => Type.Literal(state))),
+  since: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' }),
+  reason: Type.Union([Type.String({ maxLength: 4_096 }), Type.Null()])
+})
 
-/** Each message with all of its fields and no other. */
+/**
+ * Each message with all of its fields. Nodes of the version before read them too: a kind keeps its fields and what they mean. It may get
+ * others, which those nodes ignore; they ignore kinds that they do not know.
+ */
 const FIELDS: { readonly [Kind in NodeMessage['type']]: TProperties } = {
   user_removed: ofUser,
   user_secret_changed: ofUser,
@@ -41,9 +41,7 @@ const FIELDS: { readonly [Kind in NodeMessage['type']]: TProperties } = {
   market_token_used: { userKey: uuid, tokenHash: sha256, address: text }
 }
 
-const schemas: readonly TSchema[] = Object.entries(FIELDS).map(([type, fields]) =>
-  Type.Object({ type: Type.Literal(type), ...fields }, { additionalProperties: false })
-)
+const schemas: readonly TSchema[] = Object.entries(FIELDS).map(([type, fields]) => Type.Object({ type: Type.Literal(type), ...fields }))
 const validator = Compile(Type.Union([...schemas]))
 const isNodeMessage = (value: unknown): value is NodeMessage => validator.Check(value)
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -72,9 +70,20 @@ export function isForAll({ type }: NodeMessage): boolean {
   return type === 'platform_secret_changed' || type === 'platform_access_ended'
 }
 
-/** @throws Malformed unless a message that this version knows */
-export function parseMessage(value: unknown): NodeMessage {
+/** What the kinds of newer versions look like. */
+const KIND = /^[a-z][a-z_]{0,63}$/
+const KNOWN: ReadonlySet<string> = new Set(BUS_MESSAGE_TYPES)
+
+/** A message of a newer version. */
+function isOfUnknownKind(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false
+  return typeof value.type === 'string' && KIND.test(value.type) && !KNOWN.has(value.type)
+}
+
+/** `unknown`: a message of a kind that this version does not know. @throws Malformed */
+export function parseMessage(value: unknown): NodeMessage | 'unknown' {
   if (isNodeMessage(value)) return value
+  if (isOfUnknownKind(value)) return 'unknown'
   throw new Malformed('message', 'a message between nodes', value)
 }
 
@@ -84,12 +93,11 @@ export function encodeMessage(message: NodeMessage): Uint8Array | null {
   return bytes.byteLength > MESSAGE_BYTES_MAX ? null : bytes
 }
 
-/** Null: not a message that this version knows. */
-export function decodeMessage(bytes: Uint8Array): NodeMessage | null {
+/** `unknown`: a message of a kind that this version does not know. Null: none. */
+export function decodeMessage(bytes: Uint8Array): NodeMessage | 'unknown' | null {
   if (bytes.byteLength > MESSAGE_BYTES_MAX) return null
   try {
-    const value = parseJson(decoder.decode(bytes), { depthMax: 4 })
-    return isNodeMessage(value) ? value : null
+    return parseMessage(parseJson(decoder.decode(bytes), { depthMax: 4 }))
   } catch {
     return null
   }

@@ -118,7 +118,9 @@ export class NatsBus implements Bus, AsyncDisposable {
 
   /** Delivers here what another node sent this one as the owner; the same may come from NATS too. @throws Malformed */
   receive(message: unknown): void {
-    this.#local.publish(parseMessage(message))
+    const parsed = parseMessage(message)
+    if (parsed === 'unknown') this.#drop('unknown')
+    else this.#local.publish(parsed)
   }
 
   subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void {
@@ -216,13 +218,14 @@ export class NatsBus implements Bus, AsyncDisposable {
     if (opened.kind === 'own') return
     const messages = opened.kind === 'message' ? this.#decode(subject, opened.body) : null
     if (messages === null) this.#drop('malformed')
+    else if (messages === 'unknown') this.#drop('unknown')
     else for (const message of messages) this.#local.publish(message)
   }
 
-  #decode(subject: string, body: Buffer): readonly BusMessage[] | null {
+  #decode(subject: string, body: Buffer): readonly BusMessage[] | 'unknown' | null {
     if (subject === this.#messages) {
       const message = decodeMessage(body)
-      return message === null ? null : [message]
+      return message === null || message === 'unknown' ? message : [message]
     }
     const partition = this.#partitions.get(subject)
     const users = partition === undefined ? null : decodeUpdates(body, partition)

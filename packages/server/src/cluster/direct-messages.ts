@@ -19,8 +19,8 @@ export interface DirectMessagesDeps {
   readonly others: () => readonly OwnerNode[]
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Log
-  /** Rejects unless the node took it. */
-  readonly send: (node: OwnerNode, message: object) => Promise<void>
+  /** `refused`: the node cannot read it, now or later. Rejects if the node has not answered. */
+  readonly send: (node: OwnerNode, message: object) => Promise<'taken' | 'refused'>
 }
 
 /** Where a message is to go now. `none`: nowhere yet; `needless`: nowhere any more. */
@@ -82,7 +82,9 @@ export class DirectMessages {
       const node = target()
       if (node === 'needless') return
       try {
-        if (node !== 'none') return await send(node, message)
+        if (node !== 'none' && (await send(node, message)) === 'taken') return
+        // Refused: those behind it must not wait in vain.
+        if (node !== 'none') break
       } catch (cause) {
         failure = cause
       }

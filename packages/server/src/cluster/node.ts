@@ -14,7 +14,7 @@ import { FOLLOWED_PATH, FollowedElsewhere, Following, followedMessage, readFollo
 import { NodeClients } from './forward/node-clients.ts'
 import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
 import { NodeListener, type NodeListenerOptions } from './forward/node-listener.ts'
-import { sendMessage } from './forward/node-messages.ts'
+import { offerMessage, sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
@@ -69,7 +69,7 @@ export class ClusterNode {
     this.messages = new DirectMessages({
       ...{ clock, log, ownership: this.#member },
       others: () => this.#member.members.filter(({ nodeId }) => nodeId !== this.#nodeId),
-      send: (node, message) => sendMessage(this.#clients, node, DIRECT_MESSAGE_PATH, message)
+      send: (node, message) => offerMessage(this.#clients, node, DIRECT_MESSAGE_PATH, message)
     })
     this.forwarder = new NodeForwarder(
       { clock, log, meter, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },

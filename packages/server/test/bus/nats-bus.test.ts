@@ -67,7 +67,6 @@ test('what is not made by a node of the installation is dropped and counted', as
       text => [messages, genuine.seal(messages, Buffer.from(text))] as const
     ),
     [messages, genuine.seal(messages, Buffer.from([0xff, 0xfe]))],
-    [messages, genuine.seal(messages, Buffer.from(JSON.stringify({ ...removed(1), more: 1 })))],
     [messages, genuine.seal(messages, Buffer.from(JSON.stringify({ type: 'user_removed', userKey: 'x' })))],
     [messages, genuine.seal(messages, Buffer.from(JSON.stringify({ type: 'bus_resumed' })))],
     [messages, genuine.seal(messages, Buffer.from(JSON.stringify({ type: 'toString' })))],
@@ -82,7 +81,30 @@ test('what is not made by a node of the installation is dropped and counted', as
   await settled([node])
   assert.deepEqual(node.received, [removed(1)])
   assert.equal(node.bus.dropped('malformed'), bad.length)
+  assert.equal(node.bus.dropped('unknown'), 0)
   await outsider.close()
+})
+
+test('a newer node’s messages of an unknown kind are ignored, and so are unknown fields, on either way', async () => {
+  await using server = await NatsServer.start()
+  await using node = await startNode(server)
+  await settled([node])
+  const newer = await connect({ servers: `127.0.0.1:${server.port}` })
+  const subject = 'trunkline.one.messages'
+  const envelope = new Envelope(keyOf('one'), Buffer.alloc(8, 7))
+  const sent = [
+    { type: 'user_renamed', userKey: userKey(1), name: { of: ['any', 'form'] } },
+    { ...removed(2), more: { of: [1] } },
+    removed(3)
+  ]
+  for (const message of sent) newer.publish(subject, envelope.seal(subject, Buffer.from(JSON.stringify(message))))
+  await newer.flush()
+  await settled([node])
+  for (const message of sent) node.bus.receive(message)
+  assert.deepEqual(numbers(node.received), [2, 3, 2, 3])
+  assert.equal(node.bus.dropped('unknown'), 2)
+  assert.equal(node.bus.dropped('malformed'), 0)
+  await newer.close()
 })
 
 test('a server that is killed and comes back, without its memory, is connected to again, and nothing throws', async () => {
@@ -256,7 +278,7 @@ test('what nodes must not miss is sent to them in another way too, and only what
   )
   two.bus.receive(JSON.parse(JSON.stringify(removed(3))))
   assert.deepEqual(two.received.at(-1), removed(3))
-  for (const bad of [null, {}, { type: 'events' }, { ...removed(3), more: 1 }])
+  for (const bad of [null, {}, { type: 'events' }, { type: 'user_removed' }, { type: 'Not a kind' }])
     assert.throws(() => two.bus.receive(bad), { name: 'Malformed' })
   assert.equal(one.received.length, MESSAGES.length + 1)
 })

@@ -11,7 +11,7 @@ const ownerAt = (name: string): Owner => ({ kind: 'other', node: { nodeId: name 
 
 function stage(first: Owner) {
   const clock = new VirtualClock()
-  const present = { owner: first, others: ['one', 'two'], dead: new Set<string>() }
+  const present = { owner: first, others: ['one', 'two'], dead: new Set<string>(), refused: '' }
   const taken: string[] = []
   const messages = new DirectMessages({
     ownership: { ownerOf: () => present.owner, changed: ms => clock.sleep(ms) },
@@ -21,7 +21,9 @@ function stage(first: Owner) {
     send: async ({ nodeId }, message) => {
       await clock.sleep(1)
       if (present.dead.has(nodeId)) throw new Error('the node does not answer')
+      if (JSON.stringify(message) === present.refused) return 'refused'
       taken.push(`${nodeId} ${JSON.stringify(message)}`)
+      return 'taken'
     }
   })
   return { clock, present, taken, messages }
@@ -38,6 +40,15 @@ test('the owner is sent what happened to a user, in order, until it has taken it
   present.owner = ownerAt('two')
   await clock.advance(2_000)
   assert.deepEqual(taken, ['two {"number":1}', 'two {"number":2}', 'two {"number":3}'])
+  await messages.stop()
+})
+
+test('a message that a node of another version refuses is given up at once, and the next ones follow', async () => {
+  const { clock, present, taken, messages } = stage(ownerAt('one'))
+  present.refused = '{"number":1}'
+  for (const number of [1, 2]) messages.toOwner(userKey(1), { number })
+  await clock.advance(10)
+  assert.deepEqual(taken, ['one {"number":2}'])
   await messages.stop()
 })
 

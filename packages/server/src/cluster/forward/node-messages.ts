@@ -15,11 +15,19 @@ const ANSWER_MS = 5_000
 
 /** Sends `message` to the node. @throws NodeFault, Error unless the node took it. */
 export async function sendMessage(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<void> {
+  if ((await offerMessage(clients, node, url, message)) === 'refused') throw new Error(`the node refused the message to ${url}`)
+}
+
+/** `refused`: the node can do nothing with the message, now or later; it may be of another version. @throws NodeFault, Error */
+export async function offerMessage(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<'taken' | 'refused'> {
   const body = Buffer.from(JSON.stringify(message))
   const headers = { host: 'trunkline', 'content-type': 'application/json' }
   const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_ALLOWANCE, body }
   const { status } = await clients.send(node, request, AbortSignal.timeout(ANSWER_MS))
-  if (status !== 204) throw new Error(`the node answered ${url} with ${status}`)
+  if (status === 204) return 'taken'
+  // It cannot read the message, or does not know the path.
+  if (status === 400 || status === 404) return 'refused'
+  throw new Error(`the node answered ${url} with ${status}`)
 }
 
 /** Reads a message that a node has signed, and answers it. */

@@ -21,7 +21,7 @@ test('a message arrives whole, however large', async () => {
 
 test('an unknown path is refused by the routes of clients, and one that clients have no access to stays so', async () => {
   const { asked, owner } = nodes
-  await assert.rejects(sendMessage(asked.clients, asOwner(owner), '/nodes/other', {}), /404/)
+  await assert.rejects(sendMessage(asked.clients, asOwner(owner), '/nodes/other', {}), /refused/)
   assert.equal((await nodes.ask(owner, 'POST', MESSAGES, { body: {} })).status, 404)
 })
 
