@@ -20,7 +20,7 @@ const BEFORE_MS = 3_600_000
 /** Oldest list of an account that may end an order; an older one is read again. */
 const EVIDENCE_MS = 10_000
 
-interface SettlingDeps extends Pick<Deps, 'store' | 'clock' | 'timing'> {
+interface SettlingDeps extends Pick<Deps, 'store' | 'clock' | 'timing' | 'ownership'> {
   readonly orderWriter: OrderWriter
   readonly commands: InFlightCommands
   readonly orderReports: OrderReports
@@ -139,6 +139,7 @@ function interrupted(ended: readonly Order[], left: readonly OrderId[], failures
 /** The order, if an operator may end it. @throws NotSettled */
 async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
   const placed = await find(deps, orderId)
+  demandOwned(deps, placed.order)
   demandUnresolved(deps, placed.order)
   if (read !== null) await demandUnlikeAll(deps, placed, await read(placed))
   return placed.order
@@ -191,6 +192,17 @@ async function find({ store, orderWriter }: SettlingDeps, orderId: OrderId): Pro
   const account = accounts.find(({ accountId }) => accountId === order?.accountId)
   if (order === null || connection === null || account === undefined) throw new NotSettled(`There is no order ${orderId}.`)
   return { order, connection, account }
+}
+
+/** Only the owner knows what is on its way to the broker, and may ask it. */
+function demandOwned({ ownership }: SettlingDeps, { orderId, userKey }: Order): void {
+  const owner = ownership.ownerOf(userKey)
+  if (owner.kind === 'none') throw new NotSettled(`The user of ${orderId} is being moved to another node. Try again in some seconds.`)
+  if (owner.kind === 'this') return
+  const { nodeId, url } = owner.node
+  throw new NotSettled(
+    `The user of ${orderId} belongs to node ${nodeId}, which other nodes reach at ${url}. Run the same command there; "npm run cli -- cluster nodes" lists the nodes by name.`
+  )
 }
 
 function demandUnresolved({ clock, timing, commands, resolver }: SettlingDeps, order: Order): void {

@@ -4,8 +4,10 @@ import { after, before, test } from 'node:test'
 import { NotSettled, SettlingInterrupted, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
+import type { Owner } from '@trunkline/core/ports/ownership'
 import { type AuditEntry, StoreUnavailable } from '@trunkline/core/ports/store'
 import { Bench, type World } from '@trunkline/testkit/bench'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { withMethods } from '@trunkline/testkit/with-methods'
 
 let bench: Bench
@@ -18,7 +20,7 @@ const LOST = { effect: 'none', reply: 'unknown' } as const
 /** The time during which an order may still arrive. */
 const YOUNG_MS = 300_000
 
-function settle(world: World, { orderId }: Pick<Order, 'orderId'>, isUnseen = false): Promise<Order> {
+function settle(world: World, { orderId }: Pick<Order, 'orderId'>, isUnseen = false, app = world.app): Promise<Order> {
   const audit: AuditEntry = {
     at: world.clock.now(),
     actor: 'operator',
@@ -29,7 +31,7 @@ function settle(world: World, { orderId }: Pick<Order, 'orderId'>, isUnseen = fa
     requestId: null,
     detail: { by: 'tester@here', because: 'seen' }
   }
-  return world.given(settleAsNotReceived(world.app, orderId, { isUnseen, audit }, new AbortController().signal))
+  return world.given(settleAsNotReceived(app, orderId, { isUnseen, audit }, new AbortController().signal))
 }
 
 async function isRefused(work: Promise<Order>, why: RegExp): Promise<void> {
@@ -58,6 +60,23 @@ test('the operator can end an order that never arrived, once it can no longer ar
   await world.clock.until(() => world.app.resolver.watched === 0, 'nobody looks for it any more', 900_000)
   assert.equal(world.broker.sent('submit'), 1)
   await isRefused(settle(world, placed), /outcome .* is known: it is rejected/)
+})
+
+test('an order of a user of another node is not ended here: the message names its owner', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  let owner: Owner = { kind: 'none' }
+  const app = { ...world.app, ownership: { ...world.deps.ownership, ownerOf: () => owner } }
+  await isRefused(settle(world, placed, true, app), /being moved/)
+  owner = { kind: 'other', node: { nodeId: make.uuid(), url: 'http://10.0.0.7:4700' } }
+  await isRefused(settle(world, placed, true, app), /node [0-9a-f-]{36}, .* at http:\/\/10\.0\.0\.7:4700/)
+  const verdict = { isUnseen: true, entry: () => Object({}), skippedEntry: () => assert.fail('none of them was named before') }
+  const { orders, skipped } = await world.given(settleAllAsNotReceived(app, [placed.orderId], verdict, new AbortController().signal))
+  assert.deepEqual([orders, skipped.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  assert.equal((await world.stored(placed)).status, 'pending')
 })
 
 test('an order that the broker has is not ended', async () => {
