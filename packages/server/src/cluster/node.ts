@@ -24,6 +24,8 @@ import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAUL
  * other nodes together: that, and the market data sessions that they pass through.
  */
 const CONNECTIONS = { toNode: 2_048, fromNodes: 32_768 }
+/** One node opens no more at a time. Behind a proxy several have one address, and need only the moment until their request is read. */
+const UNPROVEN = { perAddress: CONNECTIONS.toNode, inAll: 2 * CONNECTIONS.toNode }
 /** How long the users of a node that ends may take to move to others. */
 const DRAIN_MS_MAX = 8_000
 
@@ -138,7 +140,7 @@ export class ClusterNode {
       }
     }
     const verifier = new Verifier(signatureKey(hasher), this.#nodeId)
-    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, messages, ...takes })
+    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, unproven: UNPROVEN, messages, ...takes })
     const port = await this.#listener.listen(nodeHost, nodePort ?? 0)
     this.#url = nodeUrl ?? `http://${nodeHost.includes(':') ? `[${nodeHost}]` : nodeHost}:${port}`
   }

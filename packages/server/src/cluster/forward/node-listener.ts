@@ -7,6 +7,7 @@ import { markPassedOn } from '../../http/passed-on.ts'
 import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
 import { MARKET_PATH } from './owner-market-sessions.ts'
 import type { Verifier } from './signature.ts'
+import { UnprovenConnections, type UnprovenLimits } from './unproven-connections.ts'
 
 /** The client's headers may have 16 KiB; the signature comes on top. */
 const HEADER_BYTES_MAX = 20 * 1024
@@ -21,6 +22,8 @@ const SWEEP_MS = 50
 export interface NodeListenerOptions {
   /** Connections at once, over all nodes. */
   readonly connectionsMax: number
+  /** Of them, those on which no node has signed anything yet. */
+  readonly unproven: UnprovenLimits
   /** Handles a request of another node: the routing of the public server. */
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void
   /** Handlers of the nodes' own messages, by path. */
@@ -36,8 +39,10 @@ export interface NodeListenerOptions {
 export class NodeListener {
   readonly #server: Server
   readonly #inFlight: InFlight
+  readonly #unproven: UnprovenConnections
 
-  constructor(verifier: Verifier, log: Log, { connectionsMax, serve, messages = {}, passThrough }: NodeListenerOptions) {
+  constructor(verifier: Verifier, log: Log, { connectionsMax, unproven, serve, messages = {}, passThrough }: NodeListenerOptions) {
+    this.#unproven = new UnprovenConnections(unproven)
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
@@ -56,6 +61,7 @@ export class NodeListener {
           request.socket.destroy()
           return
         }
+        this.#unproven.proved(request.socket)
         const { url = '' } = request
         const handle = Object.hasOwn(messages, url) ? messages[url] : undefined
         if (handle !== undefined) return void takeMessage(request, response, passedOn, handle, log)
@@ -64,6 +70,7 @@ export class NodeListener {
       }
     )
     this.#server.maxConnections = connectionsMax
+    this.#server.on('connection', socket => this.#unproven.add(socket))
     this.#server.on('clientError', (_error, socket) => socket.destroy())
     // Without a listener Node itself would answer these.
     for (const event of ['checkContinue', 'checkExpectation'] as const) {
@@ -72,10 +79,16 @@ export class NodeListener {
     this.#server.on('upgrade', (request, socket, head) => {
       socket.on('error', () => undefined)
       const passedOn = request.url === MARKET_PATH ? verifier.verify({ method: 'GET', url: MARKET_PATH, headers: request.headers }) : null
-      if (passedOn === null || request.method !== 'GET' || passThrough === undefined) socket.destroy()
-      else passThrough(request, socket, head, passedOn.address)
+      if (passedOn === null || request.method !== 'GET' || passThrough === undefined) return void socket.destroy()
+      this.#unproven.proved(request.socket)
+      passThrough(request, socket, head, passedOn.address)
     })
     this.#inFlight = new InFlight(this.#server)
+  }
+
+  /** Connections on which no node has signed anything yet. */
+  get unproven(): number {
+    return this.#unproven.count
   }
 
   /** Returns the bound port. */

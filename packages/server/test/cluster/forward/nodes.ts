@@ -134,6 +134,7 @@ export class TestNode implements AsyncDisposable {
     this.gateway.guard(this.http.server)
     this.#listener = new NodeListener(new Verifier(key, this.nodeId), log, {
       connectionsMax: 100,
+      unproven: { perAddress: 100, inAll: 100 },
       passThrough: (request, socket, head, address) => {
         this.#passedThrough.add(socket)
         this.gateway.passThrough(request, socket, head, address)
