@@ -127,6 +127,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/cluster/node.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/cluster', 'server/cluster/forward'],
   // What the metrics page shows of the running parts.
   'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/bus', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
+  'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
   'server/compose.ts': [
     'files',
     'core/domain',
@@ -144,6 +145,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/home',
     'server/http',
     'server/ops',
+    'server/own-sandbox.ts',
     'server/portal',
     'server/store',
     'server/stream',

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { openBrokers, type SandboxAccess } from '@trunkline/brokers/registry'
+import { openBrokers } from '@trunkline/brokers/registry'
 import type { AppDeps } from '@trunkline/core/app/application'
 import { application } from '@trunkline/core/app/application'
 import { settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoints'
@@ -18,6 +18,7 @@ import { type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
+import { assertSameKeys } from './admin/key-check.ts'
 import { assertKeysFit } from './admin/keys-fit.ts'
 import { openServiceKeys } from './admin/service-keys.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
@@ -45,8 +46,7 @@ import { Parts } from './ops/parts.ts'
 import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
-import { SandboxProcess } from './ops/sandbox-process.ts'
-import { callbackUrl } from './portal/callback-url.ts'
+import { hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
 import { openStore, type StoreDeps } from './store/index.ts'
 import { type Migration, readMigrations } from './store/migrate.ts'
@@ -150,6 +150,7 @@ async function start(
       : null
   ])
   await assertKeysFit(opened.connections, keys.ring, log)
+  await assertSameKeys(opened.keyChecks, keys.ring, node !== null)
   const store = wraps.store?.(opened) ?? opened
 
   const sandbox = sandboxProcess?.ready ?? null
@@ -358,36 +359,4 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
   const enforced = absenceSeconds * 1_000
   const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
-}
-
-/** The sandbox's calendar; for a sandbox that runs elsewhere it must be set here too. */
-function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): SandboxAccess['hours'] {
-  return SANDBOX_CALENDAR === 'exchange' ? 'exchange' : 'always'
-}
-
-interface OwnSandbox {
-  readonly settings: Settings
-  readonly dataDir: string
-  readonly clientSecret: string
-  /** The brokers that the sandbox serves. */
-  readonly inSandbox: readonly BrokerId[]
-  readonly env: Readonly<Record<string, string | undefined>>
-}
-
-async function startSandbox(
-  { settings, dataDir, clientSecret, inSandbox, env }: OwnSandbox,
-  log: Log,
-  parts: Parts
-): Promise<SandboxProcess> {
-  const origins = settings.publicUrl === null ? ['http://127.0.0.1', 'http://localhost', 'http://[::1]'] : [settings.publicUrl]
-  const options = {
-    dataDir: join(dataDir, 'sandbox'),
-    clientId: settings.sandboxClientId,
-    clientSecret,
-    redirectUris: origins.flatMap(origin => inSandbox.map(broker => callbackUrl(origin, broker, 'sandbox'))),
-    env
-  }
-  const sandbox = await SandboxProcess.start(options, log)
-  parts.add('sandbox', async () => await sandbox[Symbol.asyncDispose]())
-  return sandbox
 }

@@ -9,6 +9,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { AuditEntry, AuditStore, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Keys } from '../vault/index.ts'
+import type { KeyChecks } from './key-check.ts'
 import type { AuditVerdict, ChainHead, Run, SealedLine } from './operations.ts'
 
 /** The audit log and its hash chain. */
@@ -20,6 +21,7 @@ export interface AuditChain extends AuditStore {
 
 export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders'> {
   readonly audit: AuditChain
+  readonly keyChecks: KeyChecks
 }
 
 /** What administration needs. The running service provides it, or the command line if none runs. */

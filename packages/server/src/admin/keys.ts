@@ -5,6 +5,7 @@ import { EnvelopeVault, sealedKeyId } from '../vault/envelope.ts'
 import type { FileKeyRing } from '../vault/file-key-ring.ts'
 import type { Keys } from '../vault/index.ts'
 import { type AdminDeps, operatorEntry } from './deps.ts'
+import { rewrapKeyCheck } from './key-check.ts'
 import { AdminRefused, type KeysStatus, type RotateKeys, type Rotation, type Run } from './operations.ts'
 import { rewrapAll, rewrapOnce } from './rewrap.ts'
 
@@ -53,6 +54,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
   const added = mode === 'add' && left === 0 && keys.file !== null
   if (added) await addKey(deps, keys.file, run)
   const done = await rewrapAll(rewrapDeps, run)
+  await rewrapKeyCheck(deps.store.keyChecks, keys.ring)
   const rewrapped = left + done.rewrapped
   const detail = { rewrapped, unreadable: done.unreadable.length }
   await deps.store.audit.append(operatorEntry(deps.clock.now(), run, 'keys.rewrap', vault.currentKeyId, detail))

@@ -1,5 +1,5 @@
 import { optionalNatsUrl } from './nats-servers.ts'
-import { optionalInteger, optionalOrigin, optionalText, type Table, text } from './setting.ts'
+import { optionalInteger, optionalOrigin, optionalText, type SettingFault, type Table, text } from './setting.ts'
 
 /** Settings that only nodes of a cluster have. A single process needs none of them. */
 export const CLUSTER_SETTINGS = {
@@ -49,3 +49,11 @@ export const CLUSTER_SETTINGS = {
     about: 'File with the certificate authority of the NATS servers, in PEM; demands TLS. Empty: those that Node.js trusts.'
   }
 } as const satisfies Table
+
+/** Nodes share a database. `undefined` is a setting that could not be read, which has a fault of its own. */
+export function clusterFaults(given: { readonly natsUrl?: string | null; readonly databaseUrl?: string | null }): readonly SettingFault[] {
+  if (given.natsUrl == null || given.databaseUrl !== null) return []
+  const message =
+    'needs TRUNKLINE_DATABASE_URL: the nodes of a cluster share one PostgreSQL, and the embedded database belongs to one process. Set that too, or leave this out to run alone.'
+  return [{ env: 'TRUNKLINE_NATS_URL', message }]
+}

@@ -1,6 +1,6 @@
 import type { Offer } from '@trunkline/brokers/registry'
 import { BROKER_SETTINGS, readOffers } from './broker-settings.ts'
-import { CLUSTER_SETTINGS } from './cluster-settings.ts'
+import { CLUSTER_SETTINGS, clusterFaults } from './cluster-settings.ts'
 import {
   brokerNames,
   flag,
@@ -325,7 +325,8 @@ export function inspectEnvironment(env: Readonly<Record<string, string | undefin
   const own = inspectSettings(SETTINGS, env)
   const ofBrokers = inspectSettings(BROKER_SETTINGS, env)
   const { offers, faults } = readOffers(own.values.brokers ?? [], ofBrokers.values)
-  return { values: { ...own.values, ...ofBrokers.values, offers }, faults: [...own.faults, ...ofBrokers.faults, ...faults] }
+  const ofCluster = clusterFaults(own.values)
+  return { values: { ...own.values, ...ofBrokers.values, offers }, faults: [...own.faults, ...ofCluster, ...ofBrokers.faults, ...faults] }
 }
 
 /** Environment names whose values must never be shown. */

@@ -47,6 +47,9 @@ export interface Database {
   readonly order_symbols: OrderSymbolsTable
   readonly events: EventsTable
   readonly stream_slots: StreamSlotsTable
+  readonly market_slots: MarketSlotsTable
+  readonly submissions: SubmissionsTable
+  readonly key_checks: KeyChecksTable
   readonly audit_pending: AuditPendingTable
   readonly audit_log: AuditLogTable
   readonly audit_head: AuditHeadTable
@@ -278,6 +281,29 @@ interface StreamSlotsTable {
   key_id: KeyId | null
   node_id: string
   expires_at: Timestamp
+}
+
+/** Market data sessions, for limits over all nodes. */
+interface MarketSlotsTable {
+  session_id: string
+  address: string
+  node_id: NodeId
+}
+
+/** What the portal is handling, or has just handled, for all nodes. */
+interface SubmissionsTable {
+  form: string
+  run: string
+  node_id: NodeId
+  begun_at: Timestamp
+  answer: NullableBytes
+  is_final: Generated<boolean>
+}
+
+/** A value that the master keys of every node open. */
+interface KeyChecksTable {
+  id: number
+  sealed: Bytes
 }
 
 interface AuditPendingTable {

@@ -14,6 +14,7 @@ import type { Database } from './database.ts'
 import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
 import { beforeCommit, isDenied } from './faults.ts'
+import { SqlKeyCheckStore } from './key-checks.ts'
 import { type MigrateOptions, type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
@@ -76,6 +77,7 @@ export interface StoreStats {
 
 export interface SqlStore extends Store {
   readonly audit: SqlAuditStore
+  readonly keyChecks: SqlKeyCheckStore
   stats(): StoreStats
 }
 
@@ -142,6 +144,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     streamSlots: new SqlStreamSlotStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
+    keyChecks: new SqlKeyCheckStore(session),
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {

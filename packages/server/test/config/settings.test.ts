@@ -188,10 +188,22 @@ test('what is secret is known by all its names, and its values are separated for
   for (const name of ['databaseUrl', 'TRUNKLINE_DATABASE_URL', 'masterKeys', 'sandboxClientSecret']) assert.ok(SECRET_NAMES.includes(name))
   const values = secretValuesOf(settingsOf({ TRUNKLINE_DATABASE_URL: 'postgres://a:b%40c@d/e', TRUNKLINE_MASTER_KEYS: 'k2:AAA,k1:BBB' }))
   for (const value of ['b%40c', 'b@c', 'postgres://a:b%40c@d/e', 'AAA', 'BBB']) assert.ok(values.includes(value), value)
-  const ofNats = (url: string) => secretValuesOf(settingsOf({ TRUNKLINE_NATS_URL: url }))
+  const ofNats = (url: string) => secretValuesOf(settingsOf({ TRUNKLINE_NATS_URL: url, TRUNKLINE_DATABASE_URL: 'postgres://d/e' }))
   for (const value of ['b%40c', 'b@c']) assert.ok(ofNats('nats://a:b%40c@d:1,nats://a:b%40c@e').includes(value), value)
   assert.ok(ofNats('tls://a-token@d').includes('a-token'))
   const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'public', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary' }
   assert.deepEqual(secretValuesOf(settingsOf(client)), ['canary', 'canary'])
   assert.deepEqual(secretValuesOf(settingsOf({})), [])
+})
+
+test('nodes need a database that they share', () => {
+  const nats = { TRUNKLINE_NATS_URL: 'nats://h:4222' }
+  assert.throws(() => settingsOf(nats), /TRUNKLINE_NATS_URL needs TRUNKLINE_DATABASE_URL.*or leave this out to run alone/)
+  assert.equal(settingsOf({ ...nats, TRUNKLINE_DATABASE_URL: 'postgres://d/e' }).natsUrl, 'nats://h:4222')
+  // A database that could not be read has its own fault only.
+  const { faults } = inspectEnvironment({ ...nats, TRUNKLINE_DATABASE_URL: 'mysql://d/e' })
+  assert.deepEqual(
+    faults.map(({ env }) => env),
+    ['TRUNKLINE_DATABASE_URL']
+  )
 })

@@ -1,10 +1,17 @@
+import { resolve } from 'node:path'
 import { sql } from 'kysely'
+import { whyKeysDiffer } from '../../admin/key-check.ts'
 import { whyNotPractice } from '../../config/practice.ts'
+import { SystemClock } from '../../ops/clock.ts'
 import type { Finding, Known } from '../../preflight/finding.ts'
-import { openEngine } from '../../store/index.ts'
+import { type Engine, openEngine } from '../../store/index.ts'
+import { SqlKeyCheckStore } from '../../store/key-checks.ts'
 import { durabilityFaults } from '../../store/postgres.ts'
 import { canAlterAudit, roleOf } from '../../store/roles.ts'
+import { Session } from '../../store/session.ts'
 import { databaseAddressOf } from '../../store/sole-process.ts'
+import { openKeys } from '../../vault/index.ts'
+import type { KeyRing } from '../../vault/master-keys.ts'
 import { explain } from '../explain.ts'
 
 const VERSION_MIN = 14
@@ -38,10 +45,28 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...
         about,
         message: `the role ${await roleOf(engine.db)} can change the audit log, and ${why}: ${SEPARATE}`
       })
-    return findings
+    return [...findings, ...(await checkKeysOf(engine, known))]
   } catch (cause) {
     return [{ level: 'fault', about, message: `PostgreSQL at ${databaseAddressOf(databaseUrl)} cannot be reached: ${explain(cause)}` }]
   } finally {
     await engine.db.destroy()
+  }
+}
+
+/** Compares the master keys with those of the nodes that have used the database. Keys that cannot be read are reported by another check. */
+async function checkKeysOf({ db }: Engine, known: Omit<Known, 'databaseUrl'>): Promise<readonly Finding[]> {
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass('key_checks') is not null as exists`.execute(db)
+  const ring = rows[0]?.exists === true ? ringOf(known) : null
+  const why = ring === null ? null : await whyKeysDiffer(new SqlKeyCheckStore(new Session(db)), ring)
+  return why === null ? [] : [{ level: 'fault', about: 'TRUNKLINE_MASTER_KEYS', message: why }]
+}
+
+/** Null: they cannot be read, or a command would have to be run for them. */
+function ringOf({ masterKeys, masterKeysCommand, dataDir }: Omit<Known, 'databaseUrl'>): KeyRing | null {
+  if (masterKeys === undefined || masterKeysCommand != null || dataDir === undefined) return null
+  try {
+    return openKeys({ masterKeys, dataDir: resolve(dataDir), create: false }, { clock: new SystemClock(), log: quiet }).ring
+  } catch {
+    return null
   }
 }
