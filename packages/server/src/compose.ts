@@ -48,6 +48,7 @@ import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
 import { hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
+import { SharedSubmissions } from './portal/shared-submissions.ts'
 import { openStore, type StoreDeps } from './store/index.ts'
 import { type Migration, readMigrations } from './store/migrate.ts'
 import { processName } from './store/process-name.ts'
@@ -210,7 +211,10 @@ async function start(
   let demo: Service['demo'] = null
   const demoFile = new DemoFile(join(dataDir, 'demo-platform.json'))
   const demoHome = new DemoHome(demoFile, { monotonicMs: () => clock.monotonicMs(), newSecret: () => ids.secret(''), log })
-  await portal(http, app, { publicUrl: () => publicUrl, demo: () => demo?.demo.client_id ?? null, problemOf })
+  await portal(http, app, {
+    ...{ publicUrl: () => publicUrl, demo: () => demo?.demo.client_id ?? null, problemOf },
+    submissions: node === null ? null : new SharedSubmissions({ ...deps, store: opened.submissions, nodeId: node.nodeId })
+  })
   const metrics = new MetricsPage(
     () => meter.registry.metrics(),
     () => clock.monotonicMs()

@@ -84,6 +84,11 @@ export class ClusterNode {
     this.#onMessage = take
   }
 
+  /** Of this run of the process. */
+  get nodeId(): NodeId {
+    return this.#nodeId
+  }
+
   get ownership(): Ownership {
     return this.#member
   }

@@ -5,7 +5,7 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callbackUrl, environmentOf } from './callback-url.ts'
-import { browserSessionOf, formId, noteRefusal, type PortalContext } from './context.ts'
+import { browserSessionOf, noteRefusal, type PortalContext, returnOf } from './context.ts'
 import { DoubleSubmitGuard } from './double-submit.ts'
 import { brokerOf } from './form.ts'
 
@@ -21,7 +21,7 @@ export class Callbacks {
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#arrived = new DoubleSubmitGuard(context.deps.clock)
+    this.#arrived = new DoubleSubmitGuard(context.deps.clock, context.submissions)
   }
 
   async arrive(request: FastifyRequest, address: CallbackAddress, reply: FastifyReply): Promise<FastifyReply> {
@@ -48,7 +48,9 @@ export class Callbacks {
       isFirst = true
       return this.#complete(broker, environment, address, session)
     }
-    const outcome = await this.#arrived.answer(formId(this.#context, address, session.browser), complete, given => !isRefused(given))
+    const state = queryOf(address).get('state')
+    const arrival = returnOf(this.#context, address, session.browser, state)
+    const outcome = await this.#arrived.answer(arrival, complete, given => !isRefused(given))
     return { outcome, isFirst }
   }
 
@@ -58,8 +60,7 @@ export class Callbacks {
     address: string,
     session: BrowserSession
   ): Promise<PortalOutcome> {
-    const at = address.indexOf('?')
-    const query = new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
+    const query = queryOf(address)
     const [state, ...others] = query.getAll('state')
     const isContradictory = others.length > 0 || query.getAll('code').length > 1 || (query.has('code') && query.has('error'))
     if (broker === null || environment === null || state === undefined || isContradictory) return ended(null, 'bad_callback')
@@ -67,6 +68,11 @@ export class Callbacks {
     const redirectUri = callbackUrl(options.publicUrl(), broker, environment)
     return completeLogin(deps, { broker, environment, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, session)
   }
+}
+
+function queryOf(address: string): URLSearchParams {
+  const at = address.indexOf('?')
+  return new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
 }
 
 /** Whether the callback belongs to no attempt of this browser. */

@@ -6,6 +6,7 @@ import { addressGroup } from '../auth/address.ts'
 import type { PortalCookies } from './cookies.ts'
 import type { PortalOptions } from './options.ts'
 import type { OutcomeResponder } from './outcomes.ts'
+import type { SharedSubmissions, Submission } from './shared-submissions.ts'
 
 export type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
 
@@ -15,6 +16,8 @@ export interface PortalContext {
   readonly options: PortalOptions
   readonly cookies: PortalCookies
   readonly outcomes: OutcomeResponder
+  /** Null where there is one node. */
+  readonly submissions: SharedSubmissions | null
 }
 
 export function browserSessionOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): BrowserSession {
@@ -28,7 +31,15 @@ export function noteRefusal({ deps }: PortalContext, { ip, id }: FastifyRequest,
   deps.accessAudit.note({ action: 'connection.callback', actor: 'anonymous', target, reason, ip, group, requestId: id })
 }
 
-/** Identifies a form submission. It is a hash, because a form may contain broker keys. */
-export function formId({ deps }: Pick<PortalContext, 'deps'>, ...parts: readonly unknown[]): string {
-  return deps.hasher.hash(JSON.stringify(parts))
+/** A submission of this link. It is identified by a hash, because a form may contain broker keys. */
+export function submissionOf({ deps }: Pick<PortalContext, 'deps'>, token: string, ...parts: readonly unknown[]): Submission {
+  const isKnown = async () => (await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))) !== null
+  return { form: deps.hasher.hash(JSON.stringify([token, ...parts])), isKnown }
+}
+
+/** The return from a broker's login. `state`: null if the address has none that could be valid. */
+export function returnOf({ deps }: Pick<PortalContext, 'deps'>, address: string, browser: string | null, state: string | null): Submission {
+  const isKnown = async () =>
+    browser !== null && state !== null && (await deps.store.attempts.findByStateHash(deps.hasher.hash(state))) !== null
+  return { form: deps.hasher.hash(JSON.stringify([address, browser])), isKnown }
 }

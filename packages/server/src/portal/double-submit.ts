@@ -1,4 +1,5 @@
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { SharedSubmissions, Submission } from './shared-submissions.ts'
 
 /** A form submitted again within this time counts as the same submission. */
 const REPEAT_MS = 10_000
@@ -16,18 +17,21 @@ interface Remembered<Answer> {
  */
 export class DoubleSubmitGuard<Answer> {
   readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #shared: SharedSubmissions | null
   readonly #remembered = new Map<string, Remembered<Answer>>()
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  /** @param shared gives results to other nodes, and takes theirs; null where there is one node */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, shared: SharedSubmissions | null = null) {
     this.#clock = clock
+    this.#shared = shared
   }
 
   /**
-   * Returns the result of `work`, or of the first call with the same `form` if that still runs or ended with an `isFinal` result, up to ten
+   * Returns the result of `work`, or of the first call with the same form if that still runs or ended with an `isFinal` result, up to ten
    * seconds after it began. Results that are not final are forgotten when they arrive, so that the user can try again.
-   * @param form identifies the form submission, hashed
    */
-  answer(form: string, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {
+  answer(submission: Submission, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {
+    const { form } = submission
     const now = this.#clock.monotonicMs()
     for (const [old, { until }] of this.#remembered) {
       if (until > now) break
@@ -35,7 +39,7 @@ export class DoubleSubmitGuard<Answer> {
     }
     const before = this.#remembered.get(form)
     if (before !== undefined) return before.answer
-    const answer = work()
+    const answer = this.#shared === null ? work() : this.#shared.answer(submission, work, isFinal)
     if (this.#remembered.size >= REMEMBERED_MAX) return answer
     this.#remembered.set(form, { answer, until: now + REPEAT_MS })
     const forget = () => {

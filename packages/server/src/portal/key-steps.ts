@@ -1,10 +1,10 @@
-import { declineAttempt } from '@trunkline/core/app/connect/decide'
-import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
+import { declineAttempt, type StaleForm } from '@trunkline/core/app/connect/decide'
+import { askForKeys, enterKeys, type Why } from '@trunkline/core/app/connect/enter-keys'
 import { ended, type PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page, seeOther } from './answer.ts'
-import { browserSessionOf, formId, type PortalContext } from './context.ts'
+import { browserSessionOf, type PortalContext, submissionOf } from './context.ts'
 import { DoubleSubmitGuard } from './double-submit.ts'
 import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './form.ts'
 import { bounded } from './notice.ts'
@@ -15,16 +15,19 @@ export interface BrokerAddress {
   readonly broker: string
 }
 
+/** What follows an entry. */
+type Entered = PortalOutcome | StaleForm | { readonly kind: 'try_again'; readonly why: Why }
+
 /** The step on which a user enters API keys. The page's content security policy lets its form submit to this origin only. */
 export class KeySteps {
   readonly #context: PortalContext
-  readonly #entered: DoubleSubmitGuard<EnteredKeys>
+  readonly #entered: DoubleSubmitGuard<Entered>
   readonly #declined: DoubleSubmitGuard<PortalOutcome>
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#entered = new DoubleSubmitGuard(context.deps.clock)
-    this.#declined = new DoubleSubmitGuard(context.deps.clock)
+    this.#entered = new DoubleSubmitGuard(context.deps.clock, context.submissions)
+    this.#declined = new DoubleSubmitGuard(context.deps.clock, context.submissions)
   }
 
   async show(request: FastifyRequest, address: BrokerAddress, reply: FastifyReply): Promise<FastifyReply> {
@@ -50,10 +53,10 @@ export class KeySteps {
     const entry = { broker: at.broker, entered: recordOf(request.body) }
     if (entry.entered.decision === 'decline') return outcomes.endByPage(await this.#decline(request, at.token), request, reply)
     const session = browserSessionOf(this.#context, request)
-    const form = formId(this.#context, at.token, session.browser, entry)
+    const submitted = submissionOf(this.#context, at.token, session.browser, entry)
     const next = await this.#entered.answer(
-      form,
-      () => enterKeys(deps, at.token, entry, session),
+      submitted,
+      async () => enteredOf(await enterKeys(deps, at.token, entry, session)),
       ({ kind }) => kind === 'outcome'
     )
     if (next.kind === 'stale_form') return seeOther(reply, linkPath(at.token))
@@ -69,8 +72,12 @@ export class KeySteps {
     const { browser } = session
     if (browser === null) return ended(null, 'other_browser')
     const decline = () => declineAttempt(this.#context.deps, token, { ...session, browser })
-    return this.#declined.answer(formId(this.#context, token, browser), decline, () => true)
+    return this.#declined.answer(submissionOf(this.#context, token, browser), decline, () => true)
   }
+}
+
+function enteredOf(next: Awaited<ReturnType<typeof enterKeys>>): Entered {
+  return next.kind === 'try_again' ? { kind: next.kind, why: next.why } : next
 }
 
 function parseAddress({ token, broker }: BrokerAddress): { readonly token: string; readonly broker: BrokerId } | null {

@@ -1,4 +1,5 @@
 import type { Failure } from './failures.ts'
+import type { SharedSubmissions } from './shared-submissions.ts'
 
 export interface PortalOptions {
   /** Origin under which browsers reach the service. */
@@ -7,4 +8,6 @@ export interface PortalOptions {
   readonly demo: () => string | null
   /** Maps a thrown value to its HTTP response. */
   readonly problemOf: (error: unknown) => Failure
+  /** What other nodes handle; null where there is one. */
+  readonly submissions?: SharedSubmissions | null
 }

@@ -26,7 +26,8 @@ const COLOR_CACHE = 'public, max-age=86400, immutable'
 /** Mounts the portal at `/connect`. */
 export async function portal(app: FastifyInstance, deps: PagesDeps, options: PortalOptions): Promise<void> {
   const cookies = new PortalCookies(deps.hasher, deps.vault, () => options.publicUrl().startsWith('https:'))
-  const context: PortalContext = { deps, options, cookies, outcomes: new OutcomeResponder(deps, cookies, options.demo) }
+  const outcomes = new OutcomeResponder(deps, cookies, options.demo)
+  const context: PortalContext = { deps, options, cookies, outcomes, submissions: options.submissions ?? null }
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 4_096 })

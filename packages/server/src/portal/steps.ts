@@ -7,7 +7,7 @@ import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page, seeOther } from './answer.ts'
 import { callbackUrl } from './callback-url.ts'
-import { browserSessionOf, formId, type PortalContext } from './context.ts'
+import { browserSessionOf, type PortalContext, submissionOf } from './context.ts'
 import { DoubleSubmitGuard } from './double-submit.ts'
 import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './form.ts'
 import { brokersPage, permissionsPage } from './render.ts'
@@ -21,8 +21,8 @@ export class Steps {
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#declined = new DoubleSubmitGuard(context.deps.clock)
-    this.#approved = new DoubleSubmitGuard(context.deps.clock)
+    this.#declined = new DoubleSubmitGuard(context.deps.clock, context.submissions)
+    this.#approved = new DoubleSubmitGuard(context.deps.clock, context.submissions)
   }
 
   /** The first step: the choice of a broker or, if there is only one, the permissions. */
@@ -59,7 +59,7 @@ export class Steps {
     const { decision, broker } = recordOf(request.body)
     if (decision === 'decline') {
       const declined = () => declineAttempt(deps, token, { ...session, browser })
-      return outcomes.end(await this.#declined.answer(formId(this.#context, token, browser), declined, () => true), request, reply)
+      return outcomes.end(await this.#declined.answer(submissionOf(this.#context, token, browser), declined, () => true), request, reply)
     }
     if (decision !== 'approve') return seeOther(reply, linkPath(token))
     if (name === null) return this.#choose(token, brokerOf(broker), { ...session, browser }, { request, reply })
@@ -90,7 +90,7 @@ export class Steps {
     const address = (environment: Environment) => callbackUrl(options.publicUrl(), broker, environment)
     const approve = () => approveAttempt(deps, token, session, { broker, callbackUrl: address })
     // Two concurrent approvals would each create a state, and the browser might continue with the one that is no longer valid.
-    const next = await this.#approved.answer(formId(this.#context, token, session.browser, broker), approve, () => false)
+    const next = await this.#approved.answer(submissionOf(this.#context, token, session.browser, broker), approve, () => false)
     cookies.clearNotice(request, reply)
     switch (next.kind) {
       case 'outcome':

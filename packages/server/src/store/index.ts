@@ -24,6 +24,7 @@ import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgr
 import { grantTo, lacking, roleOf } from './roles.ts'
 import { Session } from './session.ts'
 import { SqlStreamSlotStore } from './stream-slots.ts'
+import { SqlSubmissionStore } from './submissions.ts'
 import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
@@ -78,6 +79,7 @@ export interface StoreStats {
 export interface SqlStore extends Store {
   readonly audit: SqlAuditStore
   readonly keyChecks: SqlKeyCheckStore
+  readonly submissions: SqlSubmissionStore
   stats(): StoreStats
 }
 
@@ -145,6 +147,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
     keyChecks: new SqlKeyCheckStore(session),
+    submissions: new SqlSubmissionStore(session),
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {

@@ -8,7 +8,12 @@ const always = () => true
 function scene() {
   let now = 0
   let count = 0
-  const clicks = new DoubleSubmitGuard<number>({ monotonicMs: () => now })
+  const guard = new DoubleSubmitGuard<number>({ monotonicMs: () => now })
+  const isKnown = async () => true
+  const clicks = {
+    answer: (form: string, work: () => Promise<number>, isFinal: (answer: number) => boolean) =>
+      guard.answer({ form, isKnown }, work, isFinal)
+  }
   const work = async () => {
     count += 1
     return count

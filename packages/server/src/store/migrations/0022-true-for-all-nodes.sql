@@ -26,7 +26,8 @@ create table submissions (
 create index submissions_by_age on submissions (begun_at);
 
 -- Begins to handle the form as `p_run`, unless another run does, or did within `p_ttl`: then returns that one, with its answer if there is one.
--- A run is over once its node is no living member. `p_seen` is the run that the caller waits for: its answer is returned although not final.
+-- A run without an answer is over once its node is no living member, or after four times `p_ttl`.
+-- `p_seen` is the run that the caller waits for: its answer is returned although not final.
 create function begin_submission(p_form text, p_run uuid, p_node uuid, p_ttl interval, p_seen uuid)
 returns table (run uuid, answer bytea)
 language plpgsql
@@ -39,10 +40,12 @@ begin
   insert into submissions as known (form, run, node_id, begun_at) values (p_form, p_run, p_node, clock_timestamp())
   on conflict (form) do update
     set run = excluded.run, node_id = excluded.node_id, begun_at = excluded.begun_at, answer = null, is_final = false
-    where known.begun_at not between clock_timestamp() - p_ttl and clock_timestamp() + p_ttl
-      or (known.answer is not null and not known.is_final and known.run is distinct from p_seen)
-      or (known.answer is null
-        and not exists (select from members where members.node_id = known.node_id and lease_ends_at > clock_timestamp()));
+    where case
+      when known.answer is null then known.begun_at not between clock_timestamp() - 4 * p_ttl and clock_timestamp() + p_ttl
+        or not exists (select from members where members.node_id = known.node_id and lease_ends_at > clock_timestamp())
+      when known.run = p_seen then false
+      else not known.is_final or known.begun_at not between clock_timestamp() - p_ttl and clock_timestamp() + p_ttl
+    end;
   return query select submissions.run, submissions.answer from submissions where form = p_form;
 end
 $$;
