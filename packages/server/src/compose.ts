@@ -59,6 +59,7 @@ import { AccountStream } from './stream/account/index.ts'
 import { connectionsOf, gatewayLimits, slotsOf } from './stream/capacity.ts'
 import { CLOSE } from './stream/client-connection.ts'
 import { type StreamEndpoint, StreamGateway } from './stream/gateway.ts'
+import { AddressSlots } from './stream/market/address-slots.ts'
 import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
@@ -231,8 +232,12 @@ async function start(
   const watch = node?.follow(app.watch, partitions => bus.publish({ type: 'partitions_followed', partitions }))
   const stream = new AccountStream(app, watch === undefined ? {} : { watch, inCluster: true, encode })
   parts.add('stream', () => stream.stop())
-  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null)
-  parts.add('market stream', async () => market.stop())
+  const addressSlots = node === null ? null : new AddressSlots({ ...deps, store: opened.marketSlots, nodeId: node.nodeId })
+  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null, addressSlots)
+  parts.add('market stream', async () => {
+    market.stop()
+    await addressSlots?.stop()
+  })
   const endpoints = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
   const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
   const mayOpen = (endpoint: StreamEndpoint, origin: string) =>

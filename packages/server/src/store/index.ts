@@ -15,6 +15,7 @@ import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
 import { beforeCommit, isDenied } from './faults.ts'
 import { SqlKeyCheckStore } from './key-checks.ts'
+import { SqlMarketSlotStore } from './market-slots.ts'
 import { type MigrateOptions, type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
@@ -80,6 +81,7 @@ export interface SqlStore extends Store {
   readonly audit: SqlAuditStore
   readonly keyChecks: SqlKeyCheckStore
   readonly submissions: SqlSubmissionStore
+  readonly marketSlots: SqlMarketSlotStore
   stats(): StoreStats
 }
 
@@ -148,6 +150,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     audit: new SqlAuditStore(session),
     keyChecks: new SqlKeyCheckStore(session),
     submissions: new SqlSubmissionStore(session),
+    marketSlots: new SqlMarketSlotStore(session),
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {

@@ -11,6 +11,7 @@ import { CLOSE, type ClientConnection, type Listener } from '../client-connectio
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
 import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
 import { type AccessGrant, AccessRefused, endOfKey, grantOf, KEY_ENDED, keyEnd, OwnedElsewhere, TOKEN_INVALID } from './access.ts'
+import type { AddressSlots } from './address-slots.ts'
 import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
 import type { OwnerSessions } from './owner-sessions.ts'
 import { MarketSession, type MarketSessionDeps } from './session.ts'
@@ -28,6 +29,13 @@ const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 
 export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMax: 16 * 1024, sendBuffer: SEND_BUFFER }
 
 const MOVED = 'another node serves this user from now on; connect again'
+
+/** What a session is admitted with. */
+interface Admission {
+  readonly deps: AppDeps
+  readonly isElsewhere: (userKey: UserKey) => boolean
+  readonly enter: (grant: AccessGrant) => void
+}
 
 /** All sessions of the node, and the rules between those of one user. */
 export class MarketStream implements StreamEndpoint {
@@ -48,6 +56,9 @@ export class MarketStream implements StreamEndpoint {
   readonly #known = new WeakMap<MarketSession, () => void>()
   readonly #registered = new Map<UserKey, Set<MarketSession>>()
   readonly #slots: SessionSlots<MarketSession>
+  readonly #perAddress: number
+  /** Null where there is one node. */
+  readonly #addressSlots: AddressSlots | null
   readonly #unsubscribe: () => void
   readonly #stopping = new AbortController()
   /** Counts evictions: a token that was looked up meanwhile may have ended too, while its session is not registered yet. */
@@ -60,9 +71,12 @@ export class MarketStream implements StreamEndpoint {
     deps: AppDeps,
     limits: Partial<MarketSessionLimits> = {},
     slots: SlotLimits = SLOT_LIMITS,
-    ownerSessions: OwnerSessions | null = null
+    ownerSessions: OwnerSessions | null = null,
+    addressSlots: AddressSlots | null = null
   ) {
     this.#slots = new SessionSlots(slots)
+    this.#perAddress = slots.perAddress
+    this.#addressSlots = addressSlots
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
     const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
@@ -72,9 +86,9 @@ export class MarketStream implements StreamEndpoint {
     const isElsewhere = (userKey: UserKey) => ownerSessions?.isElsewhere(userKey) === true
     const admitting =
       (foreign: (grant: AccessGrant) => AccessGrant): MarketSessionDeps['admit'] =>
-      (token, address, enter) =>
-        limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, async () => {
-          const grant = await this.#admit(deps, token, isElsewhere, enter)
+      (session, token, enter) =>
+        limited(attempts, { of: 'token', address: session.address, name: null, secretHash: deps.hasher.hash(token) }, async () => {
+          const grant = await this.#admitted(session, token, { deps, isElsewhere, enter })
           return grant === null ? null : foreign(grant)
         })
     this.#shared = {
@@ -169,16 +183,24 @@ export class MarketStream implements StreamEndpoint {
   }
 
   /** Returns the grant if another node owns the user, and otherwise null, after `enter`. @throws AccessRefused */
-  async #admit(
-    deps: AppDeps,
-    accessToken: string,
-    isElsewhere: (userKey: UserKey) => boolean,
-    enter: (grant: AccessGrant) => void
-  ): Promise<AccessGrant | null> {
+  async #admitted(session: MarketSession, accessToken: string, admission: Admission): Promise<AccessGrant | null> {
+    let grant: AccessGrant | null = null
+    try {
+      grant = await this.#admit(session, accessToken, admission)
+      return grant
+    } finally {
+      // Refused, foreign, or gone meanwhile.
+      if (session.grant === null || session.listener.isOver) this.#addressSlots?.release(session.sessionId)
+    }
+  }
+
+  async #admit(session: MarketSession, accessToken: string, { deps, isElsewhere, enter }: Admission): Promise<AccessGrant | null> {
     let known: readonly string[] = []
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const grant = await grantOf(deps, accessToken)
+      if (isElsewhere(grant.userKey)) return grant
+      await this.#takeAddressSlot(session)
       if (isElsewhere(grant.userKey)) return grant
       // While this token was looked up, a newer one may have been used: then another look-up finds this one superseded. Timestamps do not
       // show it.
@@ -190,6 +212,20 @@ export class MarketStream implements StreamEndpoint {
       known = rivals
     }
     throw new AccessRefused('auth_error', TOKEN_INVALID)
+  }
+
+  /** @throws AccessRefused, StoreUnavailable */
+  async #takeAddressSlot(session: MarketSession): Promise<void> {
+    if (this.#addressSlots === null || (await this.#addressSlots.take(session, this.#perAddress))) return
+    throw new AccessRefused(
+      'auth_error',
+      `There are ${this.#perAddress} sessions from this address, which is the limit; close one of them first.`
+    )
+  }
+
+  #release(session: MarketSession): void {
+    this.#slots.release(session)
+    this.#addressSlots?.release(session.sessionId)
   }
 
   /** Other tokens of the same connection that sessions use. */
@@ -225,7 +261,7 @@ export class MarketStream implements StreamEndpoint {
     for (const session of [...(this.#registered.get(userKey) ?? [])]) {
       if (session.grant?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
       else if (session.address !== address) session.evict('auth_error', 'The access token is used from another address now.')
-      if (session.listener.isOver) this.#slots.release(session)
+      if (session.listener.isOver) this.#release(session)
     }
   }
 
@@ -235,7 +271,7 @@ export class MarketStream implements StreamEndpoint {
     for (const session of [...this.#sessions]) {
       if (session.grant?.connection.platformId !== platformId || (keyId !== null && session.grant.keyId !== keyId)) continue
       session.evict('auth_error', 'The platform, or the key this token was had with, was disabled.')
-      this.#slots.release(session)
+      this.#release(session)
     }
   }
 
@@ -260,7 +296,7 @@ export class MarketStream implements StreamEndpoint {
       for (const session of using) {
         if (end !== 'over') session.expiry.endAt(end)
         else session.evict('auth_error', KEY_ENDED)
-        if (session.listener.isOver) this.#slots.release(session)
+        if (session.listener.isOver) this.#release(session)
       }
     }
   }
@@ -275,7 +311,7 @@ export class MarketStream implements StreamEndpoint {
       const end = token === null ? 'over' : endOfKey(token, clock.now())
       if (end === 'over') session.evict('auth_error', ACCESS_ENDED)
       else session.expiry.endAt(end)
-      if (session.listener.isOver) this.#slots.release(session)
+      if (session.listener.isOver) this.#release(session)
     })
   }
 
@@ -288,13 +324,13 @@ export class MarketStream implements StreamEndpoint {
     this.#evictions += 1
     for (const session of [...(this.#registered.get(userKey) ?? [])]) {
       if (connectionId === null || session.grant?.connection.connectionId === connectionId) session.evict(code, message)
-      if (session.listener.isOver) this.#slots.release(session)
+      if (session.listener.isOver) this.#release(session)
     }
   }
 
   #forget(session: MarketSession): void {
     this.#sessions.delete(session)
-    this.#slots.release(session)
+    this.#release(session)
     const { grant } = session
     if (grant === null) return
     const others = this.#registered.get(grant.userKey)

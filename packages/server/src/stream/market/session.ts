@@ -31,7 +31,7 @@ export interface MarketSessionDeps {
    * Finds the grant of a token, and calls `enter` while it is certain. Returns the grant instead if another node owns the user.
    * @throws AccessRefused, and what `enter` throws; TooManyFailures of the address, without a look-up or after one too many
    */
-  readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<AccessGrant | null>
+  readonly admit: (session: MarketSession, token: string, enter: (grant: AccessGrant) => void) => Promise<AccessGrant | null>
   readonly openAtOwner: OwnerSessions['open']
   /** Ends sessions of the user that may not coexist with this one. @throws AccessRefused if a newer token was first */
   readonly register: (session: MarketSession, grant: AccessGrant) => void
@@ -181,7 +181,7 @@ export class MarketSession implements Reader {
     }
     try {
       const token = requests.readAuthenticate(message)
-      const foreign = await this.#deps.admit(token, this.address, grant => this.#enter(requestId, grant))
+      const foreign = await this.#deps.admit(this, token, grant => this.#enter(requestId, grant))
       if (foreign !== null) await this.#passThrough(requestId, message, foreign)
     } catch (cause) {
       this.#notAuthenticated(requestId, cause)
