@@ -1,4 +1,5 @@
 import type { NodeId } from '@trunkline/core/domain/ids'
+import { parseJson } from '@trunkline/core/domain/json'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -79,7 +80,8 @@ export class SharedSubmissions {
   }
 
   #read<Answer>(form: string, run: string, answer: Uint8Array): Answer {
-    return JSON.parse(this.#deps.vault.open(answer, contextOf(form, run)))
+    // Sealed by a node for this form, so it is what the form's work answers.
+    return parseJson(this.#deps.vault.open(answer, contextOf(form, run))) as Answer
   }
 
   /** A second submission then waits until this one is forgotten. */

@@ -67,7 +67,7 @@ test('three nodes that are given one form at once handle it once, and later ones
   }
 })
 
-test('an answer that is not final goes to those who waited for it, and the next one is handled anew', async () => {
+test('an answer that is not final goes to those who waited for it, and the next one is handled again', async () => {
   const gate = Promise.withResolvers<void>()
   const first = a.submit('again', () => gate.promise.then(() => 'first'), { isFinal: false })
   await a.hasLooked('again')
