@@ -168,8 +168,16 @@ export class Judge {
         ? !this.#ledger.elsewhere.has(Number(order.order_qty))
         : this.#ledger.requested(user.userId, order.cl_order_id) === null
     )
-    return [...answered, ...foreign.map(order => `order ${order.cl_order_id} was never requested`)]
+    const asked = (order: Json) => this.#ledger.of(user.userId).filter(({ terms }) => keyOfTerms(terms) === keyOfTerms(termsOf(order)))
+    return [
+      ...answered,
+      ...foreign.map(order => `order ${JSON.stringify(order)} was never requested; with its terms: ${asked(order).map(shown).join(', ')}`)
+    ]
   }
+}
+
+function shown({ clOrderId, answer }: Requested): string {
+  return `${clOrderId}, answered ${answer === null ? 'never' : `${answer.status} ${JSON.stringify(answer.body)}`}`
 }
 
 function contradictions({ answer, clOrderId, account, terms }: Requested, log: Replay): readonly string[] {

@@ -2,18 +2,20 @@
 import { parseArgs } from 'node:util'
 import { check, type Outcome } from './rounds.ts'
 
-const USAGE = `npm run cluster-check -- [--rounds 20] [--seed 1]
+const USAGE = `npm run cluster-check -- [--rounds 20] [--seed 1] [--only kill]
 
 Three nodes, PostgreSQL, NATS and the sandbox as programs, with a proxy on every link, and eight users at all brokers.
 Each round plays one to three disturbances under load and then compares the brokers, every node's REST, the log of updates
 and what each session received. Exits with 1 if anything was lost, repeated or different.
   --rounds  how many; default 20
   --seed    of the choices; by default another one each time. It is printed
+  --only    disturbances whose name contains this
 `
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    only: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false }
   }
 })
@@ -23,7 +25,7 @@ else {
   const began = performance.now()
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   print(`${rounds} rounds, seed ${seed}`)
-  const outcome = await check({ rounds, seed, print })
+  const outcome = await check({ rounds, seed, only: values.only, print })
   print(summary(outcome, performance.now() - began))
   process.exitCode = outcome.findings.length === 0 && outcome.rounds === rounds ? 0 : 1
 }

@@ -22,6 +22,8 @@ const SHOWN_MAX = 10
 export interface RoundsOptions {
   readonly seed: number
   readonly rounds: number
+  /** A part of the names of the disturbances that may come; empty: all. */
+  readonly only: string
   /** The number of the first round, for what is printed. */
   readonly first: number
   readonly print: (text: string) => void
@@ -123,7 +125,7 @@ export class Check implements AsyncDisposable {
 
   async #round(number: number): Promise<boolean> {
     const began = performance.now()
-    const disturbances = disturbancesOf(this.#chance)
+    const disturbances = disturbancesOf(this.#chance, this.#options.only)
     const title = `round ${number}, seed ${this.#options.seed}: ${disturbances.map(shown).join('; ')}`
     for (const { kind } of disturbances) add(this.#outcome.kinds, kind, 1)
     this.#ledger.attempts = []
@@ -229,21 +231,17 @@ function add<K>(counts: Map<K, number>, key: K, more: number): void {
   counts.set(key, (counts.get(key) ?? 0) + more)
 }
 
-export interface WholeRun {
-  readonly seed: number
-  readonly rounds: number
-  readonly print: (text: string) => void
-}
+export type WholeRun = Omit<RoundsOptions, 'first'>
 
 /** Rounds that share a cluster: a new one begins with fresh files, and its seed plays the same again. */
 export const ROUNDS_PER_CLUSTER = 100
 
 /** Plays so many rounds, in as many clusters as that takes. The seeds follow each other. */
-export async function check({ seed, rounds, print }: WholeRun): Promise<Outcome> {
+export async function check({ seed, rounds, only, print }: WholeRun): Promise<Outcome> {
   const outcome = emptyOutcome()
   for (let next = seed; outcome.rounds < rounds; next += 1) {
     const first = outcome.rounds + 1
-    const options = { seed: next, rounds: Math.min(ROUNDS_PER_CLUSTER, rounds - outcome.rounds), first, print }
+    const options = { seed: next, rounds: Math.min(ROUNDS_PER_CLUSTER, rounds - outcome.rounds), only, first, print }
     await using cluster = await Check.open(options, outcome)
     await cluster.run()
     // A cluster that never began to play would be tried for ever.
