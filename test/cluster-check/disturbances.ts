@@ -116,12 +116,12 @@ const MAKES = {
 export type Kind = keyof typeof MAKES
 const KINDS_OF_DISTURBANCE = Object.keys(MAKES).filter((name): name is Kind => name in MAKES)
 
-/** One to three, of different kinds. @param only a part of the names of those that may come */
-export function disturbancesOf(chance: Chance, only = ''): readonly Disturbance[] {
+/** One to three, of different kinds. @param only parts of the names of those that may come */
+export function disturbancesOf(chance: Chance, only: readonly string[]): readonly Disturbance[] {
   const count = chance.whole(1, 3)
   return chance
     .shuffled(KINDS_OF_DISTURBANCE)
-    .filter(kind => kind.includes(only))
+    .filter(kind => only.length === 0 || only.some(part => kind.includes(part)))
     .slice(0, count)
     .map(kind => {
       const make: Make = MAKES[kind]

@@ -22,8 +22,8 @@ const SHOWN_MAX = 10
 export interface RoundsOptions {
   readonly seed: number
   readonly rounds: number
-  /** A part of the names of the disturbances that may come; empty: all. */
-  readonly only: string
+  /** Parts of the names of the disturbances that may come; empty: all. */
+  readonly only: readonly string[]
   /** The number of the first round, for what is printed. */
   readonly first: number
   readonly print: (text: string) => void

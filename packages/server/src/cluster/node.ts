@@ -18,6 +18,7 @@ import { offerMessage, sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
+import { type CorrectableClock, SharedWallClock } from './shared-wall-clock.ts'
 
 /**
  * To one other node: more than the requests that one platform may have under way, so that its slow ones delay no other platform's. From all
@@ -30,7 +31,7 @@ const UNPROVEN = { perAddress: CONNECTIONS.toNode, inAll: 2 * CONNECTIONS.toNode
 const DRAIN_MS_MAX = 8_000
 
 interface NodeDeps {
-  readonly clock: Clock
+  readonly clock: Clock & CorrectableClock
   readonly ids: Ids
   readonly log: Log
   readonly meter: Pick<Meter, 'count'>
@@ -183,9 +184,11 @@ export class ClusterNode {
   #newMember(): ClusterMember {
     const { clock, log, name, databaseUrl, onLost } = this.#deps
     const lease = new SharedLease()
+    const wallClock = new SharedWallClock(clock, sharedMs, log)
     const options = { nodeId: this.#nodeId, leaseMs: LEASE_TIMING.leaseMs, ...MEMBER_DEFAULTS, onLost }
     return new ClusterMember(options, {
       ...{ clock, log, lease, nowMs: sharedMs },
+      onWallClock: (wallMs, sentMs, cameMs) => wallClock.read(wallMs, sentMs, cameMs),
       // The URL is known once the listener has its port.
       startKeeper: post =>
         leaseThread({ url: databaseUrl, node: { nodeId: this.#nodeId, url: this.#url, name }, timing: LEASE_TIMING }, lease)(post)

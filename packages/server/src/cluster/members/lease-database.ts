@@ -11,7 +11,8 @@ export type Connect = (onChanged: () => void) => Promise<LeaseConnection>
 
 const MILLISECONDS = `interval '1 millisecond'`
 const JOIN = `select join_members($1, $2, $3, $4 * ${MILLISECONDS})`
-const RENEW = `select renew_lease($1, $2 * ${MILLISECONDS}) as renewed, read_members() as view`
+const RENEW = `select renew_lease($1, $2 * ${MILLISECONDS}) as renewed, read_members() as view,
+  (extract(epoch from clock_timestamp()) * 1000)::float8 as wall_ms`
 const COMMANDS = {
   claim: 'select claim_partitions($1, $2, $3, $4)',
   release: 'select release_partitions($1, $2)',
@@ -39,10 +40,10 @@ export class LeaseDatabase {
     await this.#query(JOIN, [nodeId, url, name, this.#leaseMs])
   }
 
-  /** Renews the lease and reads all members and partitions, in one round trip. Null: it had ended. */
-  async renew(): Promise<MembersView | null> {
-    const [row] = await this.#query<{ renewed: boolean; view: MembersView }>(RENEW, [this.#node.nodeId, this.#leaseMs])
-    return row?.renewed === true ? row.view : null
+  /** Renews the lease and reads all members, partitions and the wall clock, in one round trip. Null: it had ended. */
+  async renew(): Promise<{ readonly view: MembersView; readonly wallMs: number } | null> {
+    const [row] = await this.#query<{ renewed: boolean; view: MembersView; wall_ms: number }>(RENEW, [this.#node.nodeId, this.#leaseMs])
+    return row?.renewed === true ? { view: row.view, wallMs: row.wall_ms } : null
   }
 
   async execute(command: Command): Promise<void> {

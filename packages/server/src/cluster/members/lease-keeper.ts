@@ -120,16 +120,16 @@ export class LeaseKeeper {
     const sentMs = clock.nowMs()
     this.#isWoken = false
     if (sentMs - lease.mainSeenAtMs > timing.blockedMsMax) return this.#skipped()
-    let view: MembersView | null
+    let renewed: Awaited<ReturnType<LeaseDatabase['renew']>>
     try {
-      view = await database.renew()
+      renewed = await database.renew()
     } catch (cause) {
       this.#warn('the lease could not be renewed; it is tried again', cause)
       this.#dueMs = clock.nowMs() + timing.retryMs
       return false
     }
     if (this.#isOver()) return false
-    if (view === null) {
+    if (renewed === null) {
       this.#lose('its lease had ended by the clock of the database')
       return false
     }
@@ -137,8 +137,8 @@ export class LeaseKeeper {
     lease.extendTo(sentMs + timing.leaseMs - timing.marginMs)
     if (isFirst) this.#ended = this.#watchEnd()
     if (this.#hasEnded()) return false
-    this.#dueMs = sentMs + Math.min(timing.renewEveryMs, nextEndMs(view))
-    post({ kind: 'view', view, sentMs, cameMs: clock.nowMs(), done: this.#done })
+    this.#dueMs = sentMs + Math.min(timing.renewEveryMs, nextEndMs(renewed.view))
+    post({ kind: 'view', ...renewed, sentMs, cameMs: clock.nowMs(), done: this.#done })
     return true
   }
 

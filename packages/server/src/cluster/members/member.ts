@@ -29,6 +29,8 @@ export interface MemberDeps {
   /** The clock of the lease, the same in all threads. */
   readonly nowMs: () => number
   readonly startKeeper: StartKeeper
+  /** Called with each reading of the database's wall clock: what it was then, and within which time, by the clock of the lease. */
+  readonly onWallClock: (wallMs: number, sentMs: number, cameMs: number) => void
 }
 
 /** The node's lease has ended before it left: others may own its users. */
@@ -178,6 +180,7 @@ export class ClusterMember implements Ownership {
   #see(seen: View): void {
     // A view that is not held is old, received after a pause; the keeper reports the loss.
     if (this.#isLeaving || !this.#isHeld()) return
+    this.#deps.onWallClock(seen.wallMs, seen.sentMs, seen.cameMs)
     for (const [partition, id] of this.#released) if (id <= seen.done) this.#released.delete(partition)
     const before = this.#view
     this.#view = seen

@@ -62,6 +62,8 @@ export type Notice =
   | {
       readonly kind: 'view'
       readonly view: MembersView
+      /** The database's wall clock, between the two times below. */
+      readonly wallMs: number
       /** When it was asked for, and when it came, by the clock that the threads share. */
       readonly sentMs: number
       readonly cameMs: number

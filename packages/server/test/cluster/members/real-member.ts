@@ -15,14 +15,19 @@ import { SystemClock } from '../../../src/ops/clock.ts'
 
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-export function realMember(url: string, timing: Partial<LeaseTiming>, onLost: (cause: Error) => void = () => undefined) {
+export function realMember(
+  url: string,
+  timing: Partial<LeaseTiming>,
+  onLost: (cause: Error) => void = () => undefined,
+  onWallClock: (wallMs: number) => void = () => undefined
+) {
   const nodeId = parseUuid<NodeId>(randomUUID(), 'node')
   const whole: LeaseTiming = { ...LEASE_TIMING, ...timing }
   const lease = new SharedLease()
   const member = new ClusterMember(
     { nodeId, leaseMs: whole.leaseMs, ...MEMBER_DEFAULTS, onLost },
     {
-      ...{ clock: new SystemClock(), log: quiet, lease, nowMs: sharedMs },
+      ...{ clock: new SystemClock(), log: quiet, lease, nowMs: sharedMs, onWallClock },
       startKeeper: leaseThread(
         { url, node: { nodeId, url: `http://${nodeId}`, name: `member of a test ${process.pid}` }, timing: whole },
         lease

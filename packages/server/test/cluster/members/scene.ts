@@ -235,7 +235,7 @@ export class SceneNode {
         onLost: cause => this.#onLost(cause)
       },
       {
-        ...{ clock, log: quiet, lease: this.#lease, nowMs: () => clock.monotonicMs() },
+        ...{ clock, log: quiet, lease: this.#lease, nowMs: () => clock.monotonicMs(), onWallClock: () => undefined },
         startKeeper: post => this.#startKeeper(post)
       }
     )

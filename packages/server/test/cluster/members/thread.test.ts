@@ -15,8 +15,17 @@ after(() => database[Symbol.asyncDispose]())
 test('the lease is kept while the main thread is blocked', async () => {
   await database.reset()
   const lost: Error[] = []
-  const { member } = realMember(database.url, { leaseMs: 1_500, renewEveryMs: 100 }, cause => void lost.push(cause))
+  const wallClock: number[] = []
+  const { member } = realMember(
+    database.url,
+    { leaseMs: 1_500, renewEveryMs: 100 },
+    cause => void lost.push(cause),
+    wallMs => void wallClock.push(wallMs)
+  )
+  const before = Date.now()
   await member.start()
+  const [read = 0] = wallClock
+  assert.ok(read >= before && read <= Date.now() + 1, 'the first renewal reads the wall clock of the database')
   await until(() => member.ownedCount === 256, 'it owns all')
   // Longer than the lease: nothing but the other thread can have renewed it.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600)

@@ -1,0 +1,49 @@
+import type { Log } from '@trunkline/core/ports/log'
+
+/** A wall clock that can be corrected. */
+export interface CorrectableClock {
+  /** What the machine's clock shows, uncorrected. */
+  machineMs(): number
+  correctBy(ms: number): void
+}
+
+/** A machine whose clock is this near to the database's keeps its own: reading another one is not more exact. */
+const NEAR_MS = 1_000
+/** A correction is replaced when it is this far off. */
+const DRIFT_MS = 100
+/** A reading that took longer says too little, unless there is no better one yet. */
+const READING_MS_MAX = 400
+
+/**
+ * Keeps the wall clocks of the nodes together: a node whose clock differs from the database's by more than a second follows that one. An
+ * order that one node has entered is compared with the broker's times by another one, which would otherwise look for it at a wrong time.
+ */
+export class SharedWallClock {
+  readonly #clock: CorrectableClock
+  readonly #log: Log
+  readonly #nowMs: () => number
+  #correctionMs = 0
+  #isRead = false
+
+  /** @param nowMs the clock of the times that `read` is given */
+  constructor(clock: CorrectableClock, nowMs: () => number, log: Log) {
+    this.#clock = clock
+    this.#nowMs = nowMs
+    this.#log = log
+  }
+
+  /** The database's clock showed `wallMs` at some moment between the two others. */
+  read(wallMs: number, sentMs: number, cameMs: number): void {
+    if (this.#isRead && cameMs - sentMs > READING_MS_MAX) return
+    this.#isRead = true
+    const aheadMs = wallMs + this.#nowMs() - (sentMs + cameMs) / 2 - this.#clock.machineMs()
+    const correctionMs = Math.abs(aheadMs) > NEAR_MS ? aheadMs : 0
+    if (Math.abs(correctionMs - this.#correctionMs) <= DRIFT_MS) return
+    if (Math.abs(correctionMs - this.#correctionMs) > NEAR_MS)
+      this.#log.warn('the clock of this machine differs from the database’s; wall time follows the database', {
+        aheadMs: Math.round(aheadMs)
+      })
+    this.#correctionMs = correctionMs
+    this.#clock.correctBy(correctionMs)
+  }
+}
