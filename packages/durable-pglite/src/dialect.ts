@@ -25,6 +25,15 @@ export function embeddedDialect(database: EmbeddedDatabase): Dialect {
   }
 }
 
+/** The rows of a single statement, past the query builder. */
+export async function embeddedRows(database: EmbeddedDatabase, sql: string, values: readonly unknown[]): Promise<Result['rows']> {
+  try {
+    return (await database.query(sql, values)).rows
+  } catch (error) {
+    throw withCaller(error)
+  }
+}
+
 class EmbeddedDriver implements Driver {
   readonly #database: EmbeddedDatabase
 
@@ -110,10 +119,7 @@ class EmbeddedConnection implements DatabaseConnection {
       const { command, rowCount, rows } = await this.query(query.sql, query.parameters)
       return COUNTED.has(command) && rowCount !== null ? { numAffectedRows: BigInt(rowCount), rows } : { rows }
     } catch (error) {
-      // The error was read in another turn of the event loop; otherwise its stack would lack the caller.
-      if (error instanceof Error)
-        error.stack = `${error.stack ?? error.message}\n${new Error().stack?.split('\n').slice(1).join('\n') ?? ''}`
-      throw error
+      throw withCaller(error)
     }
   }
 
@@ -121,6 +127,12 @@ class EmbeddedConnection implements DatabaseConnection {
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('the embedded database does not stream results; page through them by key')
   }
+}
+
+/** The error was read in another turn of the event loop; otherwise its stack would lack the caller. */
+function withCaller(error: unknown): unknown {
+  if (error instanceof Error) error.stack = `${error.stack ?? error.message}\n${new Error().stack?.split('\n').slice(2).join('\n') ?? ''}`
+  return error
 }
 
 const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])

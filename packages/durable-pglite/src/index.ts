@@ -7,7 +7,7 @@ export {
   openEmbedded,
   type Result
 } from './database.ts'
-export { embeddedDialect } from './dialect.ts'
+export { embeddedDialect, embeddedRows } from './dialect.ts'
 export { EngineMisuse, EngineRefused, EngineUnavailable, type RefusedReason, type UnavailableReason } from './errors.ts'
 export { TransactionAborted } from './member.ts'
 export { DEFAULT_TYPES, type Types } from './wire.ts'

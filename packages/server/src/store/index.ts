@@ -3,7 +3,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Store } from '@trunkline/core/ports/store'
-import { type EmbeddedStats, embeddedDialect, openEmbedded } from '@trunkline/durable-pglite/index'
+import { type EmbeddedStats, embeddedDialect, embeddedRows, openEmbedded } from '@trunkline/durable-pglite/index'
 import { Kysely, sql } from 'kysely'
 import { RecordWriter } from './account-records.ts'
 import { SqlAccountStore } from './accounts.ts'
@@ -21,7 +21,7 @@ import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { SqlPlatformKeyStore } from './platform-keys.ts'
 import { SqlPlatformStore } from './platforms.ts'
-import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
+import { createPostgresEngine, durabilityFaults, type PoolStats, type RunStatement } from './postgres.ts'
 import { grantTo, lacking, roleOf } from './roles.ts'
 import { Session } from './session.ts'
 import { SqlStreamSlotStore } from './stream-slots.ts'
@@ -93,6 +93,8 @@ export class UnsafeDurability extends Error {
 /** An open engine. */
 export interface Engine {
   readonly db: Kysely<Database>
+  /** Runs handwritten statements, past the query builder. */
+  readonly run: RunStatement
   readonly kind: StoreSettings['kind']
   stats(): Pick<StoreStats, 'pool' | 'embedded'>
 }
@@ -112,8 +114,8 @@ export async function openStore(settings: StoreSettings, deps: StoreDeps): Promi
 /** Opens the engine, without a query. */
 export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDeps, 'log'>): Promise<Engine> {
   if (settings.kind === 'postgres') {
-    const { dialect, stats } = createPostgresEngine({ ...settings, log })
-    return { db: new Kysely({ dialect }), kind: 'postgres', stats: () => ({ pool: stats(), embedded: null }) }
+    const { dialect, run, stats } = createPostgresEngine({ ...settings, log })
+    return { db: new Kysely({ dialect }), run, kind: 'postgres', stats: () => ({ pool: stats(), embedded: null }) }
   }
   const embedded = await openEmbedded({
     dataDir: settings.dataDir,
@@ -124,6 +126,8 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
   })
   return {
     db: new Kysely({ dialect: embeddedDialect(embedded) }),
+    run: async <Found>(text: string, parameters: readonly unknown[]) =>
+      (await embeddedRows(embedded, text, parameters)) as readonly unknown[] as readonly Found[],
     kind: 'embedded',
     stats: () => ({ pool: null, embedded: embedded.stats() })
   }
@@ -131,7 +135,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
 
 /** The parts of the store over an engine whose schema is up to date. */
 export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
-  const session = new Session(engine.db, deps.assertMayWrite, deps.fenceOf ?? null)
+  const session = new Session(engine, deps.assertMayWrite, deps.fenceOf ?? null)
   const records = new RecordWriter(session, deps)
   const recorder = new Recorder(session, records, deps)
   const eraser = new Eraser(session, deps)

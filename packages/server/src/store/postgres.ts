@@ -3,9 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { type Dialect, type Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
-import { Pool, type PoolClient } from 'pg'
+import { DatabaseError, Pool, type PoolClient, type QueryResult } from 'pg'
 import type { Database } from './database.ts'
 import { beforeCommit, isRefusal } from './faults.ts'
+import { type Column, columnsOf, KnownStatement, type Row, sentOf } from './known-statement.ts'
 import { TYPES } from './types.ts'
 
 /** Callers that may wait for a connection, per connection of the pool; further ones are refused as unavailable. */
@@ -41,6 +42,8 @@ const END_MS_MAX = 5_000
  * memory.
  */
 const PREPARED_MAX = 500
+/** Free connections that stay out of the driver's pool, which sets and clears two timers whenever one is taken and given back. */
+const KEPT_MAX = 4
 
 export interface PoolStats {
   readonly connections: number
@@ -48,8 +51,12 @@ export interface PoolStats {
   readonly waiting: number
 }
 
+/** Runs a handwritten statement as it is, by itself. The caller is responsible for the rows' type. */
+export type RunStatement = <Found>(sql: string, parameters: readonly unknown[]) => Promise<readonly Found[]>
+
 export interface PostgresEngine {
   readonly dialect: Dialect
+  readonly run: RunStatement
   stats(): PoolStats
 }
 
@@ -72,10 +79,12 @@ export function createPostgresEngine(options: { readonly url: string; readonly p
   })
   // An idle connection that is lost is replaced at its next use; without a listener it would end the process.
   pool.on('error', cause => options.log.warn('an idle database connection was lost', { cause: cause.message }))
-  const prepared = new PreparingPool(pool, options.poolMax * WAITING_PER_CONNECTION_MAX)
+  const waitingMax = options.poolMax * WAITING_PER_CONNECTION_MAX
+  const prepared = new PreparingPool(pool, { waitingMax, keptMax: Math.min(KEPT_MAX, Math.floor(options.poolMax / 2)) })
   return {
     dialect: new PostgresDialect({ pool: prepared }),
-    stats: () => ({ connections: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount })
+    run: (sql, parameters) => prepared.run(sql, parameters),
+    stats: () => ({ connections: pool.totalCount, idle: pool.idleCount + prepared.kept, waiting: pool.waitingCount })
   }
 }
 
@@ -95,45 +104,100 @@ class PreparingPool {
   readonly options: object
   readonly #pool: Pool
   readonly #waitingMax: number
+  readonly #keptMax: number
   readonly #clients = new WeakMap<PoolClient, PreparingClient>()
   readonly #names = new Map<string, string>()
+  /** The last one is the last that was used. */
+  readonly #kept: PreparingClient[] = []
+  #ended = false
 
-  constructor(pool: Pool, waitingMax: number) {
+  constructor(pool: Pool, limits: { readonly waitingMax: number; readonly keptMax: number }) {
     this.#pool = pool
-    this.#waitingMax = waitingMax
+    this.#waitingMax = limits.waitingMax
+    this.#keptMax = limits.keptMax
     this.options = pool.options
   }
 
-  async connect(): Promise<PostgresPoolClient> {
+  get kept(): number {
+    return this.#kept.length
+  }
+
+  async connect(): Promise<PreparingClient> {
+    return this.#kept.pop() ?? (await this.#connect())
+  }
+
+  /** A statement by itself, past the query builder. */
+  async run<Found>(sql: string, parameters: readonly unknown[]): Promise<readonly Found[]> {
+    const client = this.#kept.pop() ?? (await this.#connect())
+    try {
+      return (await client.rows(sql, parameters)) as readonly Found[]
+    } finally {
+      client.release()
+    }
+  }
+
+  /** Closes all connections. A silent one never closes, and ends with the process. */
+  async end(): Promise<void> {
+    this.#ended = true
+    for (const client of this.#kept.splice(0)) client.release()
+    await Promise.race([this.#pool.end(), setTimeout(END_MS_MAX, undefined, { ref: false })])
+  }
+
+  async #connect(): Promise<PreparingClient> {
     if (this.#pool.waitingCount >= this.#waitingMax) throw new StoreUnavailable('Too many requests are waiting for the database.')
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw beforeCommit(cause)
     })
     const known = this.#clients.get(client)
     if (known !== undefined) return known
-    const made = new PreparingClient(client, this.#names)
+    const made = new PreparingClient(client, {
+      names: this.#names,
+      keep: () => this.#keep(made),
+      lost: () => this.#drop(made)
+    })
     this.#clients.set(client, made)
     return made
   }
 
-  /** Closes all connections. A silent one never closes, and ends with the process. */
-  async end(): Promise<void> {
-    await Promise.race([this.#pool.end(), setTimeout(END_MS_MAX, undefined, { ref: false })])
+  /** Whether the connection stays here. The pool must have it if somebody waits there. */
+  #keep(client: PreparingClient): boolean {
+    if (this.#ended || this.#kept.length >= this.#keptMax || this.#pool.waitingCount > 0) return false
+    this.#kept.push(client)
+    return true
   }
+
+  /** A kept connection that was lost goes back to the pool, which replaces it. */
+  #drop(client: PreparingClient): void {
+    const at = this.#kept.indexOf(client)
+    if (at === -1) return
+    this.#kept.splice(at, 1)
+    client.release()
+  }
+}
+
+/** What a connection tells its pool. */
+interface ClientsPool {
+  readonly names: Map<string, string>
+  /** It is free: whether it stays out of the driver's pool. */
+  keep(): boolean
+  lost(): void
 }
 
 /** One connection: a statement with parameters is parsed and planned once, under a name that follows from its text. */
 class PreparingClient implements PostgresPoolClient {
   readonly #client: PoolClient
-  readonly #names: Map<string, string>
+  readonly #pool: ClientsPool
+  /** The columns of statements that it has prepared. */
+  readonly #columns = new Map<string, readonly Column[]>()
   #lost = false
 
-  constructor(client: PoolClient, names: Map<string, string>) {
+  constructor(client: PoolClient, pool: ClientsPool) {
     this.#client = client
-    this.#names = names
+    this.#pool = pool
     // The query fails as well, and reports the loss to its caller.
     client.on('error', () => {
       this.#lost = true
+      pool.lost()
     })
   }
 
@@ -141,30 +205,60 @@ class PreparingClient implements PostgresPoolClient {
   query(): never
   async query(sql?: string, parameters?: ReadonlyArray<unknown>): Promise<unknown> {
     if (sql === undefined || parameters === undefined) throw new TypeError('cursors are not used')
-    // Otherwise the rollback on a lost connection would wait as long again.
-    if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
+    return await this.#guarded(() => this.#query(sql, parameters))
+  }
+
+  /** The rows of a statement, with the least work: once it is known here, nothing but its values is sent. */
+  async rows(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    return await this.#guarded(async () => {
+      const columns = this.#columns.get(sql)
+      const name = this.#nameOf(sql)
+      const values = columns === undefined || name === undefined ? null : sentOf(parameters)
+      if (columns !== undefined && name !== undefined && values !== null) {
+        const answerMs = answerMsOf(sql)
+        return await new Promise<readonly Row[]>((resolve, reject) => {
+          this.#client.query(
+            new KnownStatement({ name, columns, answerMs }, values, (error, rows = []) => (error === null ? resolve(rows) : reject(error)))
+          )
+        })
+      }
+      const { rows, fields } = await this.#query(sql, parameters)
+      if (name !== undefined && parameters.length > 0) this.#columns.set(sql, columnsOf(fields))
+      return rows
+    })
+  }
+
+  release(destroy = false): void {
+    if (destroy || this.#lost || !this.#pool.keep()) this.#client.release(destroy || this.#lost)
+  }
+
+  #query(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
     const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
     // The driver's types lack a statement's own time limit.
     const limited = { text: sql, query_timeout: answerMsOf(sql) }
-    const configured = name === undefined ? limited : { ...limited, name, values: [...parameters] }
+    return this.#client.query(name === undefined ? limited : { ...limited, name, values: [...parameters] })
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    // Otherwise the rollback on a lost connection would wait as long again.
+    if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
     try {
-      return await this.#client.query(configured)
+      return await work()
     } catch (error) {
       // Anything but a plain refusal ends the session, or leaves it in an unknown state.
       if (!isRefusal(error)) this.#lost = true
+      // The driver makes it where the answer is read. Its callers are known only here.
+      if (error instanceof DatabaseError) Error.captureStackTrace(error)
       throw error
     }
   }
 
-  release(destroy = false): void {
-    this.#client.release(destroy || this.#lost)
-  }
-
   #nameOf(sql: string): string | undefined {
-    const known = this.#names.get(sql)
-    if (known !== undefined || this.#names.size >= PREPARED_MAX) return known
-    const name = `t${this.#names.size + 1}`
-    this.#names.set(sql, name)
+    const { names } = this.#pool
+    const known = names.get(sql)
+    if (known !== undefined || names.size >= PREPARED_MAX) return known
+    const name = `t${names.size + 1}`
+    names.set(sql, name)
     return name
   }
 }

@@ -1,15 +1,18 @@
 // Access of all parts of the store to the database: reads, transactions and single writing statements, with classified errors.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { aroundCommit, beforeCommit, isTransient } from './faults.ts'
+import type { RunStatement } from './postgres.ts'
 import { FenceLost, type FenceOf, fenced, fencesOf, holdsFences } from './writes/fences.ts'
 
 const TRIES_MAX = 4
 
 export class Session {
   readonly #db: Kysely<Database>
+  /** Runs handwritten statements, past the query builder. */
+  readonly #run: RunStatement
   readonly #assertMayWrite: () => void
   readonly #fenceOf: FenceOf | null
   /** Statements with their condition, by the statement without. */
@@ -20,9 +23,14 @@ export class Session {
    * @param assertMayWrite throws StoreUnavailable while another process may have the database
    * @param fenceOf null: this process owns every user
    */
-  constructor(db: Kysely<Database>, assertMayWrite: () => void = () => undefined, fenceOf: FenceOf | null = null) {
+  constructor(
+    { db, run }: { readonly db: Kysely<Database>; readonly run: RunStatement },
+    assertMayWrite: () => void = () => undefined,
+    fenceOf: FenceOf | null = null
+  ) {
     this.#fenceOf = fenceOf
     this.#db = db
+    this.#run = run
     this.#assertMayWrite = assertMayWrite
   }
 
@@ -38,7 +46,7 @@ export class Session {
 
   /** Rows of a handwritten reading statement. The caller is responsible for the row's type. */
   rows<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
-    return this.read(async db => (await db.executeQuery(raw<Row>(sql, parameters))).rows)
+    return this.read(() => this.#run<Row>(sql, parameters))
   }
 
   /** A single statement as a transaction. @throws CommitUnknown, StoreUnavailable */
@@ -46,7 +54,7 @@ export class Session {
     this.#assertOpen()
     this.#assertMayWrite()
     try {
-      return (await this.#db.executeQuery(raw<Row>(sql, parameters))).rows
+      return await this.#run<Row>(sql, parameters)
     } catch (cause) {
       throw aroundCommit(cause)
     }
@@ -119,8 +127,4 @@ export class Session {
   #assertOpen(): void {
     if (this.#closed) throw new StoreUnavailable('The store is closed.')
   }
-}
-
-function raw<Row>(sql: string, parameters: readonly unknown[]): CompiledQuery<Row> {
-  return CompiledQuery.raw(sql, [...parameters]) as CompiledQuery<Row>
 }
