@@ -31,7 +31,7 @@ const GROUP_BY_PATH: readonly (readonly [RegExp, Group])[] = [
   [/^test\/repo\//, 'repo'],
   [/^test\/acceptance\//, 'acceptance'],
   [/^test\/browser\//, 'browser'],
-  [/^(packages\/[^/]+\/test|bench|scripts)\//, 'unit']
+  [/^(packages\/[^/]+\/test|bench|scripts|test\/cluster-check)\//, 'unit']
 ]
 const WAITING = /\.waiting(\.slow)?\.test\.ts$/
 /** Servers, and properties over hundreds of values: the most expensive unit tests, left to `npm test`. */

@@ -92,8 +92,8 @@ const MAKES = {
   },
   'NATS wiped': chance => ({
     ...{ title: 'NATS wiped', holdMs: chance.whole(...NATS_MS) },
-    begin: stage => stage.nats.kill(),
-    end: stage => stage.nats.restart()
+    begin: stage => stage.stopNats(),
+    end: stage => stage.startNats()
   }),
   'PostgreSQL restarted'(chance) {
     const how: Stop = chance.oneOf(['fast', 'immediate'] as const) ?? 'fast'

@@ -5,6 +5,7 @@ import { ChildProgram } from '@trunkline/testkit/crash/child-program'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { within } from '@trunkline/testkit/within'
+import type { Guard } from '../../scripts/cluster/guard.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../packages/server/src/main.ts')
 const SET_CLOCK = fileURLToPath(import.meta.resolve('@trunkline/testkit/crash/set-clock'))
@@ -63,6 +64,8 @@ export interface CheckedNodeOptions {
   readonly number: number
   readonly url: string
   readonly env: Readonly<Record<string, string>>
+  /** Ends its processes if this one is killed. */
+  readonly guard: Guard
   /** Called with an end that nothing explains. */
   readonly onFault: (what: string) => void
 }
@@ -177,11 +180,13 @@ export class CheckedNode {
     this.#expected = { codes: ['SIGKILL', LEASE_LOST] }
     const program = new NodeProgram({ ...this.#options.env, TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN }, this.#aheadMs)
     this.#program = program
+    this.#options.guard.began(program.pid, { endSignal: 'SIGTERM' })
     this.#starting = program.exit.then(code => this.#ended(program, code))
   }
 
   async #ended(program: NodeProgram, code: number | string): Promise<void> {
     this.disturbed()
+    this.#options.guard.ended(program.pid)
     this.#ends.set(String(code), (this.#ends.get(String(code)) ?? 0) + 1)
     const wasReady = program.output.includes(READY)
     // A start fails while its database cannot be reached.

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { within } from '@trunkline/testkit/within'
+import type { Guard } from '../../scripts/cluster/guard.ts'
 import { type Postgres, postgres } from '../../scripts/cluster/postgres.ts'
 
 /** How PostgreSQL stops: `fast` disconnects its clients, `immediate` is a crash. */
@@ -17,16 +18,18 @@ export type Stop = keyof typeof STOPS
 export class Database implements AsyncDisposable {
   readonly port: number
   readonly #postgres: Postgres
+  readonly #guard: Guard
   #child: ChildProcess | null = null
 
-  private constructor(made: Postgres, port: number) {
+  private constructor(made: Postgres, port: number, guard: Guard) {
     this.#postgres = made
+    this.#guard = guard
     this.port = port
   }
 
-  static async start(folder: string, logFile: string): Promise<Database> {
+  static async start(folder: string, logFile: string, guard: Guard): Promise<Database> {
     const port = await freePort()
-    const database = new Database(postgres(folder, port, logFile), port)
+    const database = new Database(postgres(folder, port, logFile), port, guard)
     await database.run()
     await database.#postgres.prepare()
     return database
@@ -44,6 +47,7 @@ export class Database implements AsyncDisposable {
     const child = spawn(command, [...args], { ...runAs, env, cwd: '/', stdio: ['ignore', log, log] })
     closeSync(log)
     this.#child = child
+    this.#guard.began(child.pid ?? 0, this.#postgres.program)
     await until(async () => child.exitCode !== null || (await isReady(child.pid ?? 0)), 'PostgreSQL takes connections')
     if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}; its log: ${logFile}`)
   }
@@ -55,6 +59,7 @@ export class Database implements AsyncDisposable {
     const ended = once(child, 'exit')
     child.kill(STOPS[how])
     await within(PATIENCE_MS, ended, () => 'PostgreSQL had ended')
+    this.#guard.ended(child.pid ?? 0)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

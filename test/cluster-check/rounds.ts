@@ -57,6 +57,7 @@ export class Check implements AsyncDisposable {
   readonly #away: Follower
   readonly #judge: Judge
   readonly #witness: Witness
+  readonly #watching: AsyncDisposable
   readonly #faults: string[]
   /** In this round. */
   #found = 0
@@ -81,7 +82,9 @@ export class Check implements AsyncDisposable {
     this.#faults = faults
     this.#load = new Load(stage, this.#ledger, chance.apart())
     this.#judge = new Judge(stage, this.#ledger, followers)
-    this.#witness = new Witness(stage.sandbox, stage.nodes, stage.links)
+    const brokers = stage.links.map(links => links.proxy('brokers'))
+    this.#witness = new Witness({ sandbox: stage.sandbox, nodes: stage.nodes, brokers, nowMs: () => performance.now() })
+    this.#watching = this.#witness.watch()
   }
 
   static async open(options: RoundsOptions, outcome: Outcome): Promise<Check> {
@@ -115,7 +118,7 @@ export class Check implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#witness[Symbol.asyncDispose]()
+    await this.#watching[Symbol.asyncDispose]()
     for (const follower of this.#followers) await follower[Symbol.asyncDispose]()
     this.#outcome.unproved += this.#judge.unproved.size
     for (const [answer, count] of this.#ledger.answers) add(this.#outcome.answers, answer, count)

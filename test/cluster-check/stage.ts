@@ -9,6 +9,7 @@ import { CLIENT_SECRET, SandboxProcess } from '@trunkline/testkit/crash/sandbox-
 import { NatsServer } from '@trunkline/testkit/nats/index'
 import { temporaryFolder, unprivilegedUser } from '@trunkline/testkit/postgres/binaries'
 import { INHERITED, SHORT_LIVED } from '@trunkline/testkit/short-lived'
+import { type Guard, startGuard } from '../../scripts/cluster/guard.ts'
 import type { Credentials } from './client.ts'
 import { LINKS, NodeLinks } from './links.ts'
 import { CheckedNode } from './node.ts'
@@ -34,6 +35,7 @@ export const SYMBOLS = ['AAPL', 'MSFT'] as const
 
 interface Parts {
   readonly folder: string
+  readonly guard: Guard
   readonly database: Database
   readonly nats: NatsServer
   readonly sandbox: SandboxProcess
@@ -51,6 +53,7 @@ export class Stage implements AsyncDisposable {
   readonly platform: Credentials
   readonly users: readonly CheckedUser[]
   readonly #folder: string
+  readonly #guard: Guard
   readonly #undone: AsyncDisposableStack
 
   private constructor(parts: Parts, platform: Credentials, users: readonly CheckedUser[], undone: AsyncDisposableStack) {
@@ -62,6 +65,7 @@ export class Stage implements AsyncDisposable {
     this.platform = platform
     this.users = users
     this.#folder = parts.folder
+    this.#guard = parts.guard
     this.#undone = undone
   }
 
@@ -104,6 +108,18 @@ export class Stage implements AsyncDisposable {
     return JSON.parse(stdout)
   }
 
+  /** Without anything that it had. */
+  async stopNats(): Promise<void> {
+    const { pid } = this.nats
+    await this.nats.kill()
+    this.#guard.ended(pid)
+  }
+
+  async startNats(): Promise<void> {
+    await this.nats.restart()
+    this.#guard.began(this.nats.pid, { endSignal: 'SIGTERM' })
+  }
+
   /** The market at its beginning: what was bought is offered again. */
   async refillMarket(): Promise<void> {
     await marketStandsStill(this.sandbox)
@@ -120,8 +136,11 @@ async function started(undone: AsyncDisposableStack, fraction: () => number, onF
   // PostgreSQL may run as another user.
   await chmod(folder, 0o711)
   undone.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }))
-  const database = undone.use(await Database.start(folder, join(folder, 'postgres.log')))
+  const guard = startGuard()
+  undone.defer(() => guard.stop())
+  const database = undone.use(await Database.start(folder, join(folder, 'postgres.log'), guard))
   const nats = undone.use(await NatsServer.start())
+  guard.began(nats.pid, { endSignal: 'SIGTERM' })
   const ports = await Promise.all(Array.from({ length: NODES }, async () => ({ http: await freePort(), between: await freePort() })))
   const links: NodeLinks[] = []
   for (const [index] of ports.entries()) {
@@ -157,11 +176,11 @@ async function started(undone: AsyncDisposableStack, fraction: () => number, onF
       TRUNKLINE_SANDBOX_URL: brokersUrl,
       TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET
     }
-    const node = new CheckedNode({ number: index + 1, url: `http://127.0.0.1:${http}`, env, onFault })
+    const node = new CheckedNode({ number: index + 1, url: `http://127.0.0.1:${http}`, env, guard, onFault })
     undone.defer(() => node.dispose())
     return node
   })
-  return { folder, database, nats, sandbox, nodes, links }
+  return { folder, guard, database, nats, sandbox, nodes, links }
 }
 
 function dataDirOf(folder: string, node: number): string {

@@ -1,6 +1,6 @@
 // What the brokers see: from which node each account stream is read, and from which node each order comes.
 import type { Json, SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
-import type { NodeLinks } from './links.ts'
+import type { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
 import type { CheckedNode } from './node.ts'
 
 const LOOK_EVERY_MS = 100
@@ -26,26 +26,45 @@ interface SentOrder {
   readonly at: number
 }
 
+export interface WitnessParts {
+  readonly sandbox: Pick<SandboxProcess, 'control'>
+  readonly nodes: readonly Pick<CheckedNode, 'disturbedAt'>[]
+  /** Between each node and the brokers, in the order of the nodes. */
+  readonly brokers: readonly Pick<FaultProxy, 'isPeer' | 'onSent'>[]
+  /** The monotonic clock. */
+  readonly nowMs: () => number
+}
+
 /** Watches from the proxies between nodes and brokers, and asks the sandbox for its open streams. */
-export class Witness implements AsyncDisposable {
-  readonly #sandbox: SandboxProcess
-  readonly #nodes: readonly CheckedNode[]
-  readonly #links: readonly NodeLinks[]
+export class Witness {
+  readonly #parts: WitnessParts
   readonly #open = new Map<string, Span>()
   #spans: Span[] = []
   #sent: SentOrder[] = []
-  readonly #over = new AbortController()
-  #looking: Promise<void>
 
-  constructor(sandbox: SandboxProcess, nodes: readonly CheckedNode[], links: readonly NodeLinks[]) {
-    this.#sandbox = sandbox
-    this.#nodes = nodes
-    this.#links = links
-    for (const [index, link] of links.entries()) {
+  constructor(parts: WitnessParts) {
+    this.#parts = parts
+    for (const [index, proxy] of parts.brokers.entries()) {
       const reader = new RequestReader((line, body) => this.#onRequest(index + 1, line, body))
-      link.proxy('brokers').onSent = (from, chunk) => reader.push(from, chunk)
+      proxy.onSent = (from, chunk) => reader.push(from, chunk)
     }
-    this.#looking = this.#look()
+  }
+
+  /** Looks again and again, until it is disposed. */
+  watch(): AsyncDisposable {
+    const over = new AbortController()
+    const looking = (async () => {
+      while (!over.signal.aborted) {
+        await this.look().catch(() => undefined)
+        await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+      }
+    })()
+    return {
+      async [Symbol.asyncDispose]() {
+        over.abort()
+        await looking
+      }
+    }
   }
 
   /** The node that reads the account stream of a login, as seen last; null if none or several do. */
@@ -62,32 +81,21 @@ export class Witness implements AsyncDisposable {
   takeFaults(loginOf: (quantity: number) => string | null): readonly string[] {
     const spans = this.#spans
     const faults = [...this.#doubleReaders(spans), ...this.#foreignOrders(spans, loginOf)]
-    const before = performance.now() - 2 * RECOVERY_MS
+    const before = this.#parts.nowMs() - 2 * RECOVERY_MS
     this.#spans = spans.filter(({ to }) => to > before)
     this.#sent = []
     return faults
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort()
-    await this.#looking
-  }
-
-  async #look(): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      await this.#sample().catch(() => undefined)
-      await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
-    }
-  }
-
-  async #sample(): Promise<void> {
-    const { items } = await this.#sandbox.control('GET', '/streams')
-    const now = performance.now()
+  /** Who reads which account stream now. */
+  async look(): Promise<void> {
+    const { items } = await this.#parts.sandbox.control('GET', '/streams')
+    const now = this.#parts.nowMs()
     const seen = new Set<string>()
     for (const { on, login, peers } of items as readonly Json[]) {
       if (on !== 'account') continue
       for (const peer of peers) {
-        const index = this.#links.findIndex(link => link.proxy('brokers').isPeer(peer))
+        const index = this.#parts.brokers.findIndex(proxy => proxy.isPeer(peer))
         if (index < 0) continue
         const key = `${login} ${index + 1}`
         seen.add(key)
@@ -133,7 +141,7 @@ export class Witness implements AsyncDisposable {
 
   /** The longest time between two instants in which nothing kept these nodes from their work. */
   #undisturbed(nodes: readonly number[], from: number, to: number): number {
-    const instants = nodes.flatMap(node => this.#nodes[node - 1]?.disturbedAt ?? []).filter(at => at > from - RECOVERY_MS && at < to)
+    const instants = nodes.flatMap(node => this.#parts.nodes[node - 1]?.disturbedAt ?? []).filter(at => at > from - RECOVERY_MS && at < to)
     let [longest, since] = [0, from]
     for (const at of instants.toSorted((a, b) => a - b)) {
       longest = Math.max(longest, at - since)
@@ -145,7 +153,7 @@ export class Witness implements AsyncDisposable {
   #onRequest(node: number, line: string, body: string): void {
     if (!/^POST \S*orders/i.test(line) || /preview|confirm/i.test(line)) return
     const quantity = /(?:"(?:quantity|qty)":"|(?:^|&)quantity=)(\d+)/i.exec(body)?.[1]
-    if (quantity !== undefined) this.#sent.push({ node, quantity: Number(quantity), at: performance.now() })
+    if (quantity !== undefined) this.#sent.push({ node, quantity: Number(quantity), at: this.#parts.nowMs() })
   }
 }
 
