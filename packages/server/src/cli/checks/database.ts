@@ -54,10 +54,10 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...
 }
 
 /** Compares the master keys with those of the nodes that have used the database. Keys that cannot be read are reported by another check. */
-async function checkKeysOf({ db }: Engine, known: Omit<Known, 'databaseUrl'>): Promise<readonly Finding[]> {
-  const { rows } = await sql<{ exists: boolean }>`select to_regclass('key_checks') is not null as exists`.execute(db)
+async function checkKeysOf(engine: Engine, known: Omit<Known, 'databaseUrl'>): Promise<readonly Finding[]> {
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass('key_checks') is not null as exists`.execute(engine.db)
   const ring = rows[0]?.exists === true ? ringOf(known) : null
-  const why = ring === null ? null : await whyKeysDiffer(new SqlKeyCheckStore(new Session(db)), ring)
+  const why = ring === null ? null : await whyKeysDiffer(new SqlKeyCheckStore(new Session(engine)), ring)
   return why === null ? [] : [{ level: 'fault', about: 'TRUNKLINE_MASTER_KEYS', message: why }]
 }
 
