@@ -7,6 +7,7 @@ import { processorTimes, timesOf } from '../harness/processor.ts'
 import type { ConnectedUser } from '../harness/stage.ts'
 import { line, type Spread, spreadOf } from '../harness/stats.ts'
 import { LoadAgent } from '../rest/orders.ts'
+import { moves } from './moves/moves.ts'
 import { type ClusterStage, openCluster } from './stage.ts'
 
 const USERS = 20
@@ -28,9 +29,23 @@ interface Found {
 export async function cluster(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...options],
-    options: { seconds: { type: 'string', default: '10' }, nodes: { type: 'string', default: '3' } }
+    options: {
+      seconds: { type: 'string', default: '10' },
+      nodes: { type: 'string', default: '3' },
+      only: { type: 'string', default: 'cost,moves' },
+      rounds: { type: 'string', default: '20' },
+      kinds: { type: 'string', default: 'stop,join,drain,kill,freeze' },
+      rate: { type: 'string', default: '60' },
+      logs: { type: 'string' }
+    }
   })
-  const [seconds, count] = [Number(values.seconds), Number(values.nodes)]
+  const parts = values.only.split(',')
+  if (parts.includes('cost')) await costs(Number(values.seconds), Number(values.nodes))
+  const { kinds, logs = null } = values
+  if (parts.includes('moves')) await moves({ rounds: Number(values.rounds), kinds, rate: Number(values.rate), logs })
+}
+
+async function costs(seconds: number, count: number): Promise<void> {
   const alone = await measured(1, seconds)
   const several = await measured(count, seconds)
   const [before, now] = [total(alone), total(several)]

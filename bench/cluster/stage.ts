@@ -11,34 +11,52 @@ export interface ClusterStage extends AsyncDisposable {
   readonly nodes: readonly RunningService[]
   /** Process ids by name, for processor times. PostgreSQL's are found by themselves. */
   readonly pids: Readonly<Record<string, number>>
+  /** Of all nodes. */
+  readonly databaseUrl: string
+  readonly sandboxUrl: string
+  readonly controlUrl: string
   /** Connects a new user. */
   user(): Promise<ConnectedUser>
+  /** Starts a node that has ended again, in its place among the nodes. */
+  restart(index: number): Promise<void>
 }
 
 const DEMO_FILE = 'demo-platform.json'
 
-export async function openCluster(count: number): Promise<ClusterStage> {
+/** @param logs the folder in which the nodes log, with all details; null: warnings only, which nobody reads */
+export async function openCluster(count: number, logs: string | null = null): Promise<ClusterStage> {
   await using undone = new AsyncDisposableStack()
   const sandbox = undone.use(await startSandbox())
-  const home = undone.use(await openHome('postgres'))
+  const { databaseUrl } = undone.use(await openHome('postgres'))
+  if (databaseUrl === null) throw new Error('nodes need PostgreSQL')
   const nats = count === 1 ? null : undone.use(await NatsServer.start())
   const env = {
     TRUNKLINE_MASTER_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     ...(nats === null ? {} : { TRUNKLINE_NATS_URL: nats.url, TRUNKLINE_NODE_PORT: '0' })
   }
   const nodes: RunningService[] = []
+  const start = async (index: number, dataDir: string, stack: AsyncDisposableStack) => {
+    const home = { dataDir, databaseUrl, [Symbol.asyncDispose]: async () => undefined }
+    const log = logs === null ? {} : { TRUNKLINE_LOG_LEVEL: 'info', TRUNKLINE_LOG_FILE: join(logs, `node-${index + 1}.log`) }
+    nodes[index] = stack.use(await startService('postgres', { ...sandbox.serviceOptions, home, env: { ...env, ...log } }))
+  }
   for (let index = 0; index < count; index += 1) {
     const { path } = undone.use(scratch())
     const [first] = nodes
     // The first node made the demo platform; the others find it.
     if (first !== undefined) copyFileSync(join(first.dataDir, DEMO_FILE), join(path, DEMO_FILE))
-    const own = { dataDir: path, databaseUrl: home.databaseUrl, [Symbol.asyncDispose]: async () => undefined }
-    nodes.push(undone.use(await startService('postgres', { ...sandbox.serviceOptions, home: own, env })))
+    await start(index, path, undone)
   }
   const [first] = nodes
   if (first === undefined) throw new Error('a cluster has at least one node')
   const services = Object.fromEntries(nodes.map(({ service }, index) => [`node ${index + 1}`, service.pid]))
   const pids = { ...services, ...(nats === null ? {} : { nats: nats.pid }) }
+  const { controlUrl, serviceOptions } = sandbox
   const parts = undone.move()
-  return { nodes, pids, user: () => connectedUser(first.platform, sandbox.controlUrl), [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return {
+    ...{ nodes, pids, databaseUrl, controlUrl, sandboxUrl: serviceOptions.sandboxUrl },
+    user: () => connectedUser(first.platform, controlUrl),
+    restart: index => start(index, nodes[index]?.dataDir ?? '', parts),
+    [Symbol.asyncDispose]: () => parts.disposeAsync()
+  }
 }

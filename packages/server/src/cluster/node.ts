@@ -75,7 +75,11 @@ export class ClusterNode {
       send: (node, message) => offerMessage(this.#clients, node, DIRECT_MESSAGE_PATH, message)
     })
     this.forwarder = new NodeForwarder(
-      { clock, log, meter, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
+      {
+        ...{ clock, log, meter, ownership: this.#member, clients: this.#clients },
+        suspect: nodeId => this.#member.suspect(nodeId),
+        isLiving: nodeId => this.#member.members.some(member => member.nodeId === nodeId)
+      },
       forwarderLimits(answerWithinMs)
     )
   }

@@ -1,14 +1,17 @@
 import type { Order, OrderTicket } from '../../domain/order.ts'
-import { tradingDay } from '../../domain/timestamp.ts'
+import { epochMs, type Timestamp, timestampOfMs, tradingDay } from '../../domain/timestamp.ts'
 import type { UserCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 import { offeredBroker } from '../offered-broker.ts'
 import type { OrderRequest } from './place-order.ts'
 import { checkTicket } from './ticket-check.ts'
 
+/** The clocks of nodes differ by less, and a request takes less. */
+const CLOCKS_APART_MS = 15 * 60_000
+
 /**
- * The order that a request placed, as far as it can be known from the stored one with the same `cl_order_id`. Null if there is none today,
- * or if it is for something else: then it is an earlier one.
+ * The order that a request of these minutes placed, as far as it can be known from the stored one with the same `cl_order_id`. Null if there is none today
+ * (around midnight, none of these minutes), or if it is for something else: then it is an earlier one.
  * @throws what {@link placeOrder} throws for the ticket.
  */
 export async function placedOrder(
@@ -17,8 +20,21 @@ export async function placedOrder(
   request: OrderRequest
 ): Promise<Order | null> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
-  const order = await deps.store.orders.findByClOrdId(user.userKey, tradingDay(deps.clock.now()), request.clOrdId)
-  return order !== null && order.accountId === request.accountId && contentsOf(order) === contentsOf(ticket) ? order : null
+  const now = deps.clock.now()
+  const isPlaced = (order: Order) => order.accountId === request.accountId && contentsOf(order) === contentsOf(ticket)
+  for (const day of new Set([now, shifted(now, -CLOCKS_APART_MS), shifted(now, CLOCKS_APART_MS)].map(tradingDay))) {
+    const order = await deps.store.orders.findByClOrdId(user.userKey, day, request.clOrdId)
+    if (order !== null && isPlaced(order) && (day === tradingDay(now) || isNear(order.entryTime, now))) return order
+  }
+  return null
+}
+
+function shifted(at: Timestamp, ms: number): Timestamp {
+  return timestampOfMs(epochMs(at) + ms)
+}
+
+function isNear(one: Timestamp, other: Timestamp): boolean {
+  return Math.abs(epochMs(one) - epochMs(other)) <= CLOCKS_APART_MS
 }
 
 /** What an order is for, as text to compare. */

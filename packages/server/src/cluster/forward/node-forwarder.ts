@@ -3,9 +3,8 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
 import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
-import { CommitUnknown } from '@trunkline/core/ports/store'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from '../../http/forwarder.ts'
-import { moving } from '../../http/forwarder.ts'
+import { moving, NoAnswer } from '../../http/forwarder.ts'
 import { BETWEEN_NODES } from '../../http/passed-on.ts'
 import { type NodeAnswer, type NodeClientLimits, NodeFault } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
@@ -14,15 +13,17 @@ import { headersForClient, headersForOwner } from './passed-headers.ts'
 export interface ForwarderLimits {
   /** How long a request waits for an owner. */
   readonly ownerMs: number
-  /** How long a node that no longer owns the user may take to answer. It should answer: it finishes what it began. */
+  /** How long a living node that no longer owns the user may take to answer. It should answer: it finishes what it began. */
   readonly formerOwnerMs: number
-  /** How long the result of a request without an answer is looked for: a commit of a node that just died may become visible later. */
+  /** The same for a request that changes nothing, which the next owner can answer as well. */
+  readonly formerReadMs: number
+  /** How long the result of a request without an answer is looked for. By then another node is the owner, if the former one is dead. */
   readonly resultMs: number
 }
 
 /** Limits that suit the time within which orders are answered. */
 export function forwarderLimits(answerWithinMs: number): ForwarderLimits {
-  return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, resultMs: 3_000 }
+  return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, formerReadMs: 500, resultMs: 5_000 }
 }
 
 /** @param connections to one node; as many as requests may be under way, so that no request waits for another's. */
@@ -39,12 +40,16 @@ interface ForwarderDeps {
   readonly clients: NodeClients
   /** Called when a node does not answer, so that its lease is looked at early. */
   readonly suspect: (nodeId: NodeId) => void
+  /** Whether the node's lease had not ended when it was seen last. */
+  readonly isLiving: (nodeId: NodeId) => boolean
 }
 
 /** The pause before a node that took no request is tried again, if no owner changes meanwhile. */
 const PAUSE_MS = 100
-/** How often the owner of a request under way is looked at, once its first time limit is over. */
-const LOOK_MS = 1_000
+/** How long the next owner may take after one that gave no answer, however long that one was waited for. */
+const NEXT_OWNER_MS = 2_000
+/** When the owner of a request under way is looked at first, and how often after that. Most requests are answered before. */
+const LOOK_MS = { first: 200, next: 100 }
 
 /** Passes requests to the owners of their users over HTTP between the nodes. */
 export class NodeForwarder implements Forwarder {
@@ -62,19 +67,26 @@ export class NodeForwarder implements Forwarder {
 
   async pass(request: ForeignRequest): Promise<OwnersAnswer | null> {
     const { ownership, clock } = this.#deps
-    const endsAt = clock.monotonicMs() + this.#limits.ownerMs
+    let endsAt = clock.monotonicMs() + this.#limits.ownerMs
     for (;;) {
       const owner = ownership.ownerOf(request.userKey)
       if (owner.kind === 'this') return null
       const answer = owner.kind === 'other' ? await this.#attempt(owner.node, request) : null
       if (answer !== null) return answer
+      if (owner.kind === 'other' && this.hasMoved(request.userKey, owner.node.nodeId))
+        endsAt = Math.max(endsAt, clock.monotonicMs() + Math.min(NEXT_OWNER_MS, this.#limits.ownerMs))
       const left = endsAt - clock.monotonicMs()
       if (left <= 0) throw moving()
       await ownership.changed(Math.min(left, owner.kind === 'none' ? left : PAUSE_MS))
     }
   }
 
-  /** Null: nothing was done, so another attempt is safe. @throws CommitUnknown */
+  hasMoved(userKey: UserKey, from: NodeId): boolean {
+    const owner = this.#deps.ownership.ownerOf(userKey)
+    return owner.kind === 'this' || (owner.kind === 'other' && owner.node.nodeId !== from)
+  }
+
+  /** Null: nothing was done, so another attempt is safe. @throws NoAnswer */
   async #attempt(node: OwnerNode, request: ForeignRequest): Promise<OwnersAnswer | null> {
     const { log, meter, suspect } = this.#deps
     try {
@@ -90,27 +102,39 @@ export class NodeForwarder implements Forwarder {
       const { requestId } = request
       log.warn('a request could not be passed to the owner of its user', { nodeId: node.nodeId, requestId, sent: cause.sent, cause })
       if (cause.sent === 'nothing' || !request.hasEffect) return null
-      throw new CommitUnknown('the owner of the user did not answer', { cause })
+      throw new NoAnswer(node.nodeId, { cause })
     }
   }
 
   async #send(node: OwnerNode, request: ForeignRequest): Promise<NodeAnswer> {
-    const { method, url, address, platformAllowance, body, userKey } = request
+    const { method, url, address, platformAllowance, body } = request
     const headers = headersForOwner(request.headers, request.requestId)
     const over = new AbortController()
-    using _watch = this.#watch(userKey, node.nodeId, over)
+    using _watch = this.#watch(request, node.nodeId, over)
     return await this.#deps.clients.send(node, { method, url, headers, address, platformAllowance, body }, over.signal)
   }
 
-  /** Ends the wait for a node that has lost the user and does not answer in time either. */
-  #watch(userKey: UserKey, nodeId: NodeId, over: AbortController): Disposable {
-    const { ownership, clock } = this.#deps
-    const look = () => {
-      const owner = ownership.ownerOf(userKey)
-      if (owner.kind !== 'other' || owner.node.nodeId !== nodeId) over.abort()
-      else alarm = clock.alarm(LOOK_MS, look)
+  /**
+   * Ends the wait for a node that has lost the user: at once if it is dead, as its lease has ended; after a while if it lives. A node that
+   * is frozen loses its users like one that is dead.
+   */
+  #watch({ userKey, hasEffect }: ForeignRequest, nodeId: NodeId, over: AbortController): Disposable {
+    const { ownership, clock, isLiving } = this.#deps
+    const { formerOwnerMs, formerReadMs } = this.#limits
+    const sentMs = clock.monotonicMs()
+    let movedMs: number | null = null
+    const isOver = (): boolean => {
+      const nowMs = clock.monotonicMs()
+      if (ownership.ownerOf(userKey).kind === 'none') return nowMs - sentMs >= formerOwnerMs
+      if (!this.hasMoved(userKey, nodeId)) return false
+      movedMs ??= nowMs
+      return !isLiving(nodeId) || nowMs - movedMs >= (hasEffect ? formerOwnerMs : formerReadMs)
     }
-    let alarm = clock.alarm(this.#limits.formerOwnerMs, look)
+    const look = () => {
+      if (isOver()) over.abort()
+      else alarm = clock.alarm(LOOK_MS.next, look)
+    }
+    let alarm = clock.alarm(LOOK_MS.first, look)
     return { [Symbol.dispose]: () => alarm[Symbol.dispose]() }
   }
 }

@@ -67,6 +67,8 @@ export class TestNode implements AsyncDisposable {
   readonly logged: Logged[] = []
   readonly observed: ObservedRequest[] = []
   readonly suspected: NodeId[] = []
+  /** Whether it takes the other nodes for living ones. */
+  areOthersLiving = true
   readonly counted: string[] = []
   readonly watched: WatchedStore
   readonly clients: NodeClients
@@ -109,7 +111,10 @@ export class TestNode implements AsyncDisposable {
     const signer = new Signer(key, ids.secret(''))
     this.clients = new NodeClients(signer, { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
     const suspect = (nodeId: NodeId) => void this.suspected.push(nodeId)
-    const forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, meter, clients: this.clients, suspect }, limits)
+    const forwarder = new NodeForwarder(
+      { ownership: this.ownership, clock, log, meter, clients: this.clients, suspect, isLiving: () => this.areOthersLiving },
+      limits
+    )
     this.http = buildHttp(this.#application.app, {
       ...DEFAULT_OPTIONS,
       publicUrl: () => this.url,

@@ -108,18 +108,71 @@ test('an owner that is slow is waited for, and answers what it would have answer
   assert.deepEqual([status, state], [201, 'pending'])
 })
 
-test('a node that is paused and loses the user is not waited for', async () => {
-  await using nodes = await opened({ forwarder: { formerOwnerMs: 100 } })
+test('a node that is frozen and loses the user is not waited for: what it did not store, the next owner executes', async () => {
+  await using nodes = await opened()
+  const { asked, owner } = nodes
   const record = held('orders.record')
-  nodes.owner.watched.intercept = record.intercept
-  const passedOn = nextPassedOn(nodes.owner)
-  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  const late = Promise.withResolvers<void>()
+  owner.watched.intercept = call => {
+    const done = record.intercept(call)
+    if (call.name === 'orders.record')
+      void done.then(
+        () => late.resolve(),
+        () => late.resolve()
+      )
+    return done
+  }
+  const passedOn = nextPassedOn(owner)
+  const answer = nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
   const [, response] = await passedOn
   await record.reached()
-  nodes.asked.ownership.toThis()
-  assert.equal((await read(await asked)).status, 500)
+  asked.areOthersLiving = false
+  asked.ownership.toThis()
+  const placed = await read(await answer)
+  assert.deepEqual([placed.status, placed.cl_order_id], [201, 'c-1'])
   await closed(response)
   record.open()
+  await late.promise
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
+test('what a frozen node has stored is answered with, and not executed again', async () => {
+  await using nodes = await opened()
+  const { asked, owner } = nodes
+  const begin = held('orders.record')
+  owner.watched.intercept = async call => {
+    const stored = await call.go()
+    if (call.name === 'orders.record') await begin.intercept({ ...call, go: async () => stored })
+    return stored
+  }
+  const answer = nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  await begin.reached()
+  asked.areOthersLiving = false
+  asked.ownership.toThis()
+  const placed = await read(await answer)
+  assert.deepEqual([placed.status, placed.normalized_status], [201, 'pending'])
+  assert.equal(nodes.broker.commands.length, 0)
+  begin.open()
+})
+
+test('an owner that dies before the order is stored: the next one executes it; a cancel stays unknown', async () => {
+  await using nodes = await opened({ forwarder: { resultMs: 60_000 } })
+  const { asked, owner, accountId } = nodes
+  const placed = await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-1') }))
+  const severed = async (method: string, path: string, body?: object) => {
+    const passedOn = nextPassedOn(owner)
+    const answer = nodes.ask(asked, method, path, body === undefined ? {} : { body })
+    const [request] = await passedOn
+    owner.onPassedOn = () => undefined
+    request.socket.destroy()
+    return answer
+  }
+  assert.equal((await severed('DELETE', `/accounts/${accountId}/orders/${placed.order_id}`)).status, 500)
+  const second = severed('POST', '/orders', nodes.ticket('c-2'))
+  await until(() => asked.suspected.length === 2, 'the owner is suspected')
+  asked.ownership.toThis()
+  assert.equal((await second).status, 201)
+  assert.equal(nodes.broker.commands.filter(({ kind }) => kind === 'submit').length, 2)
 })
 
 test('an answer that breaks off, or is too long, counts as none', async () => {
