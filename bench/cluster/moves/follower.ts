@@ -2,7 +2,7 @@ import type { ConnectedUser } from '../../harness/stage.ts'
 
 const OPEN_MS = 60_000
 
-/** A session of the broker stream that follows all users: when updates of orders came, and what it was told of connections. */
+/** A session of the broker stream that follows all users: when updates of orders and reports about connections came. */
 export class Follower implements Disposable {
   /** When an order was first seen, by user and quantity. */
   readonly seen = new Map<string, number>()

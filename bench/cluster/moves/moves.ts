@@ -22,8 +22,8 @@ const AFTER_MS = 1_000
 const STILL_MS = 400
 const PATIENCE_S = 60
 
-const KINDS = ['stop', 'join', 'drain', 'kill', 'freeze'] as const
-type Kind = (typeof KINDS)[number]
+const MOVES = ['stop', 'join', 'drain', 'kill', 'freeze'] as const
+type Kind = (typeof MOVES)[number]
 const GRACEFUL: ReadonlySet<Kind> = new Set<Kind>(['stop', 'join', 'drain'])
 const TARGET_MS = { graceful: 500, other: 5_000 }
 
@@ -77,8 +77,8 @@ export async function moves(options: {
 }
 
 function kindOf(text: string): Kind {
-  const kind = KINDS.find(one => one === text)
-  if (kind === undefined) throw new InvalidOptions(`--kinds takes ${KINDS.join(', ')}`)
+  const kind = MOVES.find(one => one === text)
+  if (kind === undefined) throw new InvalidOptions(`--kinds takes ${MOVES.join(', ')}`)
   return kind
 }
 
@@ -208,7 +208,7 @@ class Scene implements AsyncDisposable {
     return { kind, moved: moved.size, ...shown, ...rounded, requests: asked.length, failures }
   }
 
-  /** For how long an account stream of these users was off at most, as sessions of other nodes were told; infinite: one still is. */
+  /** For how long an account stream of these users was off at most, as was reported to sessions of other nodes; infinite: one still is. */
   #streamsOff(kind: Kind, moved: ReadonlySet<number>, begun: number, node: number): number {
     const names = [...moved].map(index => this.#users[index]?.username ?? '')
     const times = this.#others(node).flatMap(({ lostAt, liveAt }) =>

@@ -206,7 +206,7 @@ async function start(
     },
     accessLog: settings.accessLog,
     docs: settings.docs,
-    ...(node !== null && { forwarder: node.forwarder }),
+    ...(node !== null && { forwarder: node.forwarder, isLeaving: () => node.isLeaving }),
     observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
   })
   let demo: Service['demo'] = null
@@ -292,7 +292,10 @@ async function start(
   between?.start()
   if (node !== null) {
     await node.join()
-    parts.add('owned users', () => node.drain())
+    parts.add('owned users', async () => {
+      readiness.stopping()
+      await node.leave()
+    })
   }
   await app.ownedWork.start()
   readiness.serving()

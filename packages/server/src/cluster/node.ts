@@ -28,7 +28,9 @@ const CONNECTIONS = { toNode: 2_048, fromNodes: 32_768 }
 /** One node opens no more at a time. Behind a proxy several have one address, and need only the moment until their request is read. */
 const UNPROVEN = { perAddress: CONNECTIONS.toNode, inAll: 2 * CONNECTIONS.toNode }
 /** How long the users of a node that ends may take to move to others. */
-const DRAIN_MS_MAX = 8_000
+const DRAIN_MS_MAX = 12_000
+/** How long clients may take to send a request on a connection that they keep alive, and so to learn that it ends. */
+const LEAVING_MS = 1_500
 
 interface NodeDeps {
   readonly clock: Clock & CorrectableClock
@@ -54,6 +56,7 @@ export class ClusterNode {
   readonly #clients: NodeClients
   readonly #settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl'>
   #url = ''
+  #isLeaving = false
   #listener: NodeListener | null = null
   #followed: FollowedElsewhere | null = null
   #following: Following | null = null
@@ -162,10 +165,21 @@ export class ClusterNode {
     this.#deps.log.info('this node has joined', { nodeId: this.#nodeId, url: this.#url, members: this.members })
   }
 
-  /** Moves all users to other nodes. Requests are still taken, and passed on. */
-  async drain(): Promise<void> {
+  /**
+   * Moves all users to other nodes, and lets the clients move too: they have a while in which each response ends its connection. Requests
+   * are still taken, and passed on.
+   */
+  async leave(): Promise<void> {
+    const { clock } = this.#deps
     // The last node has nobody to give its users to.
-    if (this.members > 1) await within(this.#deps.clock, this.#member.drain(), DRAIN_MS_MAX)
+    if (this.members <= 1) return
+    this.#isLeaving = true
+    await Promise.all([within(clock, this.#member.drain(), DRAIN_MS_MAX), clock.sleep(LEAVING_MS)])
+  }
+
+  /** Whether clients are to go to the other nodes. */
+  get isLeaving(): boolean {
+    return this.#isLeaving && this.members > 1
   }
 
   /** Resolves when every request that another node has passed on has its response. */

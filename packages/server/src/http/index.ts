@@ -69,7 +69,7 @@ function sharedAddresses(trustedProxies: readonly string[]): (ip: string) => boo
 }
 
 /** The first step of every request: sets the base headers, and refuses requests that no route serves before their body is read. */
-function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLimits, { publicUrl }: HttpOptions): void {
+function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLimits, { publicUrl, isLeaving }: HttpOptions): void {
   let isClosing = false
   app.addHook('preClose', done => {
     isClosing = true
@@ -81,9 +81,13 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
     const unfit = headersInvalid(request.raw)
-    const refusal = takeAddress(request) ? unfit : (addresses.refusal(request, unfit !== null) ?? unfit)
+    const isPassedOn = takeAddress(request)
+    const refusal = isPassedOn ? unfit : (addresses.refusal(request, unfit !== null) ?? unfit)
+    const isServedOn = !isPassedOn && isLeaving?.() === true
+    // A client that closes a connection itself never sends a request on one that was just closed.
+    if (isServedOn) reply.raw.shouldKeepAlive = false
     if (refusal !== null) return done(refusal)
-    if (isClosing) return done(notExecuted(request, reply) ?? shuttingDown())
+    if (isClosing && !isServedOn) return done(notExecuted(request, reply) ?? shuttingDown())
     if (!request.is404) return done()
     const { error, allow } = routes.miss(request.method, request.raw.url ?? '')
     if (allow !== null) reply.header('allow', allow)

@@ -70,6 +70,8 @@ export interface HttpOptions {
   readonly observe: (request: ObservedRequest) => void
   /** Passes on the requests of users whom another node owns; absent where there is one node. */
   readonly forwarder?: Forwarder
+  /** Whether this node ends and others serve on: then no request is refused for it, and each response ends its connection. */
+  readonly isLeaving?: () => boolean
 }
 
 export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl'> = {

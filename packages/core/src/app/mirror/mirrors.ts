@@ -1,6 +1,6 @@
 import type { Account, Connection, ConnectionHealth, LeftOut } from '../../domain/account.ts'
 import type { FreshnessReason } from '../../domain/freshness.ts'
-import type { ConnectionId } from '../../domain/ids.ts'
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Partition, partitionOf } from '../../domain/partition.ts'
 import type { Day } from '../../domain/timestamp.ts'
@@ -11,6 +11,7 @@ import { awaitsAnswer, submissionUnknown } from '../execution/order-steps.ts'
 import type { Reconciliation } from '../execution/reconciliation.ts'
 import { isOwned } from '../owned-users.ts'
 import { Semaphore } from '../semaphore.ts'
+import { someAtATime } from '../some-at-a-time.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthRegistry } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
@@ -20,11 +21,18 @@ type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter
 
 /** Concurrent snapshots per broker, over all mirrors: a start or outage with thousands of accounts must leave capacity for orders. */
 const SNAPSHOTS_AT_ONCE = 16
+/** Connections whose work is resumed at a time: they wait for the store, not for each other. */
+const RESUMED_AT_ONCE = 8
 
 /** The dependencies of the mirrors. */
 type MirrorsParts = Omit<MirrorParts, 'health' | 'snapshotSemaphore'> & {
   readonly commands: InFlightCommands
   readonly reconciliation: Reconciliation
+}
+
+interface Hold {
+  readonly userKey: UserKey
+  count: number
 }
 
 interface Entry {
@@ -40,7 +48,7 @@ export class Mirrors {
   readonly #refreshes: Refreshes
   readonly #transactions: TransactionRefreshes
   readonly #mirrors = new Map<ConnectionId, Entry>()
-  readonly #holds = new Map<ConnectionId, number>()
+  readonly #holds = new Map<ConnectionId, Hold>()
   /** Mirrors that are ending: the connection's next mirror waits for them, because an account has one writer. */
   readonly #closing = new Map<ConnectionId, Promise<void>>()
   readonly #stopping = new AbortController()
@@ -81,19 +89,28 @@ export class Mirrors {
   /**
    * Resumes the work of an earlier process or owner for these partitions: looks up every order with a pending answer, and mirrors every
    * connection that has open orders or is held. Leaves out users who have moved on meanwhile: their next owner resumes theirs.
+   * @param resumed the connections of an earlier attempt; those that could be resumed now are added
+   * @returns why others could not, by connection: they keep nobody else waiting
    * @throws StoreUnavailable
    */
-  async resume(partitions: ReadonlySet<Partition>): Promise<void> {
-    const isResumed = ({ userKey }: Connection) => partitions.has(partitionOf(userKey)) && isOwned(this.#deps.ownership, userKey)
-    for (const connection of await this.#deps.store.connections.withUnfinishedOrders()) {
-      if (!isResumed(connection)) continue
+  async resume(partitions: ReadonlySet<Partition>, resumed: Set<ConnectionId>): Promise<ReadonlyMap<ConnectionId, unknown>> {
+    const isResumed = (userKey: UserKey) => partitions.has(partitionOf(userKey)) && isOwned(this.#deps.ownership, userKey)
+    const held = [...this.#holds].filter(([connectionId, { userKey }]) => isResumed(userKey) && !this.#mirrors.has(connectionId))
+    const following = someAtATime(held, RESUMED_AT_ONCE, ([connectionId]) => this.#follow(connectionId))
+    const failures = new Map<ConnectionId, unknown>()
+    const unfinished = await this.#deps.store.connections.withUnfinishedOrders()
+    await someAtATime(unfinished, RESUMED_AT_ONCE, async connection => {
+      const { connectionId, userKey } = connection
+      if (!isResumed(userKey) || resumed.has(connectionId)) return
       try {
         await this.#recover(connection)
+        resumed.add(connectionId)
       } catch (cause) {
-        if (isResumed(connection)) throw cause
+        if (isResumed(userKey)) failures.set(connectionId, cause)
       }
-    }
-    for (const connectionId of this.#holds.keys()) if (!this.#mirrors.has(connectionId)) await this.#follow(connectionId)
+    })
+    await following
+    return failures
   }
 
   /** Ends the mirrors of users that this node does not own any more. */
@@ -133,18 +150,18 @@ export class Mirrors {
   /** Keeps the connection mirrored, with or without orders, until every hold is released. */
   hold(connection: Connection): void {
     const { connectionId } = connection
-    this.#holds.set(connectionId, (this.#holds.get(connectionId) ?? 0) + 1)
+    const known = this.#holds.get(connectionId)
+    if (known === undefined) this.#holds.set(connectionId, { userKey: connection.userKey, count: 1 })
+    else known.count += 1
     this.want(connection)
   }
 
   /** Releases a hold. The mirror stays for a while, in case the client returns. */
   release(connectionId: ConnectionId): void {
-    const holds = this.#holds.get(connectionId)
-    if (holds === undefined) return
-    if (holds > 1) {
-      this.#holds.set(connectionId, holds - 1)
-      return
-    }
+    const hold = this.#holds.get(connectionId)
+    if (hold === undefined) return
+    hold.count -= 1
+    if (hold.count > 0) return
     this.#holds.delete(connectionId)
     const entry = this.#mirrors.get(connectionId)
     if (entry !== undefined) entry.wantedAt = this.#deps.clock.monotonicMs()
@@ -211,18 +228,29 @@ export class Mirrors {
     return this.#parts.sessions.get(connection)
   }
 
+  /** The connection is mirrored and its other orders are taken up even if one cannot be. @throws the first failure */
   async #recover(connection: Connection): Promise<void> {
-    const accounts = await this.#deps.store.accounts.listByConnections([connection.connectionId])
-    const byId = new Map(accounts.map(account => [account.accountId, account]))
-    for (const stored of await this.#deps.store.orders.unfinished({ connectionId: connection.connectionId })) {
-      const account = byId.get(stored.accountId)
-      // Requests are already being served: one that sends this order now follows it itself.
-      if (account === undefined || this.#parts.commands.isSending(stored)) continue
-      const at = this.#deps.clock.now()
-      const order = await this.#parts.orderWriter.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
-      if (order !== null && awaitsAnswer(order)) this.#parts.reconciliation.takeOver({ connection, account, order })
+    const failures: unknown[] = []
+    try {
+      const { accounts, orders } = this.#deps.store
+      const { connectionId } = connection
+      const byId = new Map((await accounts.listByConnections([connectionId])).map(account => [account.accountId, account]))
+      for (const stored of await orders.unfinished({ connectionId })) {
+        const account = byId.get(stored.accountId)
+        if (account !== undefined) await this.#takeUp(connection, account, stored).catch((cause: unknown) => failures.push(cause))
+      }
+    } finally {
+      this.want(connection)
     }
-    this.want(connection)
+    if (failures.length > 0) throw failures[0]
+  }
+
+  async #takeUp(connection: Connection, account: Account, stored: Order): Promise<void> {
+    // Requests are already being served: one that sends this order now follows it itself.
+    if (this.#parts.commands.isSending(stored)) return
+    const at = this.#deps.clock.now()
+    const order = await this.#parts.orderWriter.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
+    if (order !== null && awaitsAnswer(order)) this.#parts.reconciliation.takeOver({ connection, account, order })
   }
 
   /** Resumes the open orders of a connection after its login was renewed, as after a start. */
@@ -240,8 +268,8 @@ export class Mirrors {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.#deps.clock.sleep(this.#deps.timing.mirrorIdleMs / 2, signal).catch(() => undefined)
-      for (const connectionId of this.#holds.keys())
-        if (!this.#mirrors.has(connectionId) && !signal.aborted) await this.#follow(connectionId)
+      for (const [connectionId, { userKey }] of this.#holds)
+        if (!this.#mirrors.has(connectionId) && isOwned(this.#deps.ownership, userKey) && !signal.aborted) await this.#follow(connectionId)
       for (const [connectionId, { wantedAt }] of this.#mirrors) {
         if (signal.aborted || this.#holds.has(connectionId)) continue
         if (this.#deps.clock.monotonicMs() - wantedAt < this.#deps.timing.mirrorIdleMs) continue

@@ -10,8 +10,8 @@ import { checkTicket } from './ticket-check.ts'
 const CLOCKS_APART_MS = 15 * 60_000
 
 /**
- * The order that a request of these minutes placed, as far as it can be known from the stored one with the same `cl_order_id`. Null if there is none today
- * (around midnight, none of these minutes), or if it is for something else: then it is an earlier one.
+ * The order that a request of these minutes placed, as far as it can be known from the stored one with the same `cl_order_id`. Null if
+ * there is none today (around midnight, none of these minutes), or if it is for something else: then it is an earlier one.
  * @throws what {@link placeOrder} throws for the ticket.
  */
 export async function placedOrder(

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../domain/ids.ts'
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import { type Partition, partitionOf } from '../../domain/partition.ts'
 import { backoffMs } from '../backoff.ts'
 import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
@@ -28,6 +28,8 @@ export class OwnedWork {
   readonly #parts: Parts
   readonly #stopping = new AbortController()
   readonly #resuming = new Set<Promise<void>>()
+  /** Of them, the first attempts. */
+  readonly #attempts = new Set<Promise<void>>()
   #unsubscribe: (() => void) | null = null
 
   constructor(deps: Pick<Deps, 'ownership' | 'clock' | 'ids' | 'log'>, parts: Parts) {
@@ -35,14 +37,14 @@ export class OwnedWork {
     this.#parts = parts
   }
 
-  /** Resolves when the work for the users that this node owns now has been resumed. */
+  /** Resolves when the work for the users that this node owns now has been resumed, except where that fails: it is tried again. */
   async start(): Promise<void> {
     this.#parts.mirrors.start()
     this.#unsubscribe = this.#deps.ownership.listen({
       gained: partitions => this.#gained(partitions),
       release: partitions => this.#release(partitions)
     })
-    await Promise.all(this.#resuming)
+    await Promise.all(this.#attempts)
   }
 
   async stop(): Promise<void> {
@@ -55,20 +57,32 @@ export class OwnedWork {
     // The former owner changed these orders after they were read here.
     this.#parts.orderWriter.forgetUsers(userKey => partitions.has(partitionOf(userKey)))
     this.#parts.records.gained(partitions)
-    const resuming: Promise<void> = this.#resume(partitions).finally(() => this.#resuming.delete(resuming))
+    const attempt = Promise.withResolvers<void>()
+    this.#attempts.add(attempt.promise)
+    void attempt.promise.then(() => this.#attempts.delete(attempt.promise))
+    const resuming: Promise<void> = this.#resume(partitions, attempt.resolve).finally(() => {
+      attempt.resolve()
+      this.#resuming.delete(resuming)
+    })
     this.#resuming.add(resuming)
   }
 
-  /** Until the store answers. Never rejects. */
-  async #resume(partitions: ReadonlySet<Partition>): Promise<void> {
+  /** Until nothing is left to be resumed. `attempted` is called once the store has answered. Never rejects. */
+  async #resume(partitions: ReadonlySet<Partition>, attempted: () => void): Promise<void> {
+    const { clock, ids, log } = this.#deps
     const { signal } = this.#stopping
+    const resumed = new Set<ConnectionId>()
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
-        return await this.#parts.mirrors.resume(partitions)
+        const left = await this.#parts.mirrors.resume(partitions, resumed)
+        attempted()
+        if (left.size === 0) return
+        const [[connectionId, cause] = []] = left
+        log.warn('the open orders of connections cannot be taken up yet', { connections: left.size, connectionId, cause })
       } catch (cause) {
-        this.#deps.log.warn('the open orders of users cannot be read yet', { partitions: partitions.size, cause })
-        await this.#deps.clock.sleep(backoffMs(RETRY, failures, this.#deps.ids.fraction()), signal).catch(() => undefined)
+        log.warn('the open orders of users cannot be read yet', { partitions: partitions.size, cause })
       }
+      await clock.sleep(backoffMs(RETRY, failures, ids.fraction()), signal).catch(() => undefined)
     }
   }
 

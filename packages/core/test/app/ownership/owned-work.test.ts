@@ -89,6 +89,32 @@ test('a user who moves on while open orders are taken up does not keep those of 
   await kept.given(node.stop())
 })
 
+test('open orders that can never be taken up keep neither those of others nor the start waiting, and are tried again', async () => {
+  await using broken = await bench.world()
+  await using kept = await bench.world()
+  for (const world of [broken, kept]) await leftSending(world)
+  const { store } = kept.deps
+  let attempts = 0
+  const orders = withMethods(store.orders, {
+    unfinished: where => {
+      if (!('connectionId' in where) || where.connectionId !== broken.connection.connectionId) return store.orders.unfinished(where)
+      attempts += 1
+      return Promise.reject(new Error('no order'))
+    }
+  })
+  const connections = withMethods(store.connections, { withUnfinishedOrders: async () => [broken.connection, kept.connection] })
+  await using node = application({
+    ...kept.deps,
+    ownership: new OwnedUsers(broken, kept),
+    store: withMethods(store, { orders, connections })
+  })
+  await kept.given(node.app.ownedWork.start())
+  await kept.clock.until(() => node.app.mirrors.isLive(kept.connection.connectionId), 'the other connection is followed')
+  await kept.clock.until(() => attempts >= 3, 'it is tried again')
+  assert.equal(node.app.mirrors.count, 2)
+  await kept.given(node.stop())
+})
+
 test('the work for a user who moves on while its order is looked up ends with that look-up', async () => {
   await using world = await bench.world()
   await leftSending(world)

@@ -14,13 +14,13 @@ export interface MemberOptions {
   readonly leaseMs: number
   /** How long the work for partitions may take to end before they are released all the same. */
   readonly releaseMsMax: number
-  /** Partitions that are released at a time, so that each is without an owner only briefly. */
+  /** Partitions that are released at a time: each is without an owner only briefly, and a new owner takes them up in turn. */
   readonly releasedAtOnce: number
   /** Called once, when the lease was lost. Nothing is owned from then on; the process should end. */
   readonly onLost: (cause: LeaseLost) => void
 }
 
-export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 32 } as const
+export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 16 } as const
 
 export interface MemberDeps {
   readonly clock: Clock

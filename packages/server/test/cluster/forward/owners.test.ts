@@ -1,6 +1,6 @@
 // Owners that change, and nodes that disagree about them.
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { Nodes, type TestNode } from './nodes.ts'
@@ -59,6 +59,29 @@ test('a request is never passed on twice: nodes that take each other for the own
   assert.ok(!refused.headers.has('trunkline-not-executed'))
   assert.ok(toOwner >= 1 && toOwner <= 5, `${toOwner}`)
   assert.deepEqual([toAsked, nodes.broker.commands.length], [0, 0])
+})
+
+test('a node that leaves the others refuses no client, and each response ends its connection', async () => {
+  let isLeaving = false
+  await using nodes = await Nodes.open({ http: { isLeaving: () => isLeaving } })
+  const { asked } = nodes
+  const agent = new Agent({ keepAlive: true })
+  const ask = (path: string) =>
+    new Promise<readonly unknown[]>((resolve, reject) => {
+      const sent = request(`${asked.url}${path}`, { agent, headers: nodes.credentials }, response => {
+        response.resume().once('end', () => resolve([response.statusCode, response.headers.connection]))
+      })
+      sent.once('error', reject).end()
+    })
+  assert.deepEqual(await ask('/orders'), [200, 'keep-alive'])
+  isLeaving = true
+  assert.deepEqual(await ask('/orders'), [200, 'close'])
+  assert.deepEqual(await ask('/brokers'), [200, 'close'])
+  assert.equal((await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })).status, 201)
+  const closed = Promise.withResolvers<void>()
+  nodes.owner.onPassedOn = () => void asked.http.close().then(closed.resolve, closed.reject)
+  assert.deepEqual(await ask('/orders'), [200, 'close'])
+  await closed.promise
 })
 
 test('an owner that is shutting down executes nothing, and the request goes to the next owner', async () => {
