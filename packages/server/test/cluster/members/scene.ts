@@ -215,6 +215,8 @@ export class SceneNode {
   isDead = false
   /** Whether no answer of the database arrives, and no statement gets there. */
   isCut = false
+  /** Whether the database refuses connections, as during its restart. */
+  isRefused = false
   /** Whether the database announces changes to it. */
   isAnnouncedTo = true
   readonly #scene: Scene
@@ -338,6 +340,7 @@ export class SceneNode {
 
   #connect(): Connect {
     return async onChanged => {
+      if (this.isRefused) throw new Error('connect ECONNREFUSED')
       const client = await this.#scene.work(() => this.#scene.database.client())
       this.#onChanged = onChanged
       return {
@@ -356,6 +359,7 @@ export class SceneNode {
       await clock.sleep(1_000)
       throw new Error('Query read timeout')
     }
+    if (this.isRefused) throw new Error('Connection terminated unexpectedly')
     if (this.isCut) return silent()
     const rows = await this.#scene.work(async () => {
       await client.query(`select set_config('virtual.ms', $1, false)`, [String(this.#scene.databaseMs)])
