@@ -1,0 +1,109 @@
+// What nodes send each other, as it was recorded: while an upgrade replaces one node after the other, those of the version before read what
+// this one writes, and write what this one reads. A difference here is one between versions; decisions 34 and 35 say how it is made.
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { test } from 'node:test'
+import { type NodeId, parseUuid } from '@trunkline/core/domain/ids'
+import { ALL_PARTITIONS, partitionOf } from '@trunkline/core/domain/partition'
+import type { BusMessage } from '@trunkline/core/ports/bus'
+import { MESSAGES, userKey } from '@trunkline/testkit/bus-contract/index'
+import { Envelope } from '../../src/bus/envelope.ts'
+import { identityOf } from '../../src/bus/index.ts'
+import { decodeMessage, encodeMessage, isForNodes } from '../../src/bus/message-codec.ts'
+import { decodeUpdates, encodeUpdates } from '../../src/bus/update-codec.ts'
+import { DIRECT_MESSAGE_PATH } from '../../src/cluster/direct-messages.ts'
+import { FOLLOWED_PATH, followedMessage, readFollowed } from '../../src/cluster/following/index.ts'
+import { MARKET_PATH } from '../../src/cluster/forward/owner-market-sessions.ts'
+import { SIGNATURE, Signer, signatureKey, Verifier } from '../../src/cluster/forward/signature.ts'
+import { division } from '../../src/cluster/members/rendezvous.ts'
+import { BETWEEN_NODES } from '../../src/http/passed-on.ts'
+import { Sha256Hasher } from '../../src/vault/hasher.ts'
+
+const HASHER = new Sha256Hasher(Buffer.alloc(32, 7))
+const nodeId = (number: number) => parseUuid<NodeId>(`0192f0c1-7a3e-7b52-9c1d-00000000000${number}`, 'node')
+
+const USER = '"userKey":"0190a0b0-c0d0-7000-8000-000000000001"'
+const CONNECTION = `${USER},"connectionId":"0190a0b0-c0d0-7000-8000-0000000000c0"`
+const HASH = 'ab'.repeat(32)
+const PLATFORM = '0190a0b0-c0d0-7000-8000-0000000000a0'
+/** Each kind that was ever sent. Nodes of the version before need these fields, and send no others. */
+const RECORDED: readonly string[] = [
+  `{"type":"user_removed",${USER}}`,
+  `{"type":"user_secret_changed",${USER}}`,
+  `{"type":"connection_changed",${CONNECTION}}`,
+  `{"type":"connection_renewed",${CONNECTION},"wasBroken":true}`,
+  `{"type":"connection_removed",${CONNECTION}}`,
+  `{"type":"connection_health",${CONNECTION},"health":{"state":"stale","since":"2026-01-05T15:00:00.123456Z","reason":"the broker’s stream is down"}}`,
+  `{"type":"connection_health",${CONNECTION},"health":{"state":"live","since":"2026-01-05T15:00:00.000000Z","reason":null}}`,
+  `{"type":"secret_issued","of":"key","name":"pk_1","secretHash":"${HASH}"}`,
+  `{"type":"platform_secret_changed","platformId":"${PLATFORM}"}`,
+  `{"type":"platform_access_ended","platformId":"${PLATFORM}","keyId":null}`,
+  `{"type":"platform_access_ended","platformId":"${PLATFORM}","keyId":"0190a0b0-c0d0-7000-8000-0000000000e0"}`,
+  `{"type":"user_disabled",${USER}}`,
+  `{"type":"market_token_used",${USER},"tokenHash":"${HASH}","address":"2001:db8::1"}`
+]
+
+test('the messages of the version before are read, and what is sent has all that it needs', () => {
+  const sent = MESSAGES.filter(isForNodes).map(message => JSON.parse(Buffer.from(encodeMessage(message) ?? '').toString('utf8')))
+  for (const text of RECORDED) {
+    const recorded: BusMessage = JSON.parse(text)
+    assert.deepEqual(decodeMessage(Buffer.from(text)), recorded)
+    assert.ok(
+      sent.some(message => includes(message, recorded)),
+      text
+    )
+  }
+  const followed = { node_id: nodeId(1), users: [userKey(1)] }
+  assert.partialDeepStrictEqual(followedMessage({ nodeId: nodeId(1), users: [userKey(1)] }), followed)
+  assert.deepEqual(readFollowed({ ...followed, more: 1 }), { nodeId: nodeId(1), users: [userKey(1)] })
+})
+
+function includes(message: object, recorded: object): boolean {
+  try {
+    assert.partialDeepStrictEqual(message, recorded)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('messages are sealed, and updates are written, as the version before reads them', () => {
+  const { key } = identityOf(HASHER)
+  const sealed = Buffer.from(new Envelope(key, Buffer.alloc(8, 1)).seal('a.b', Buffer.from('body')))
+  assert.equal(sealed.toString('hex'), '010101010101010101f0200215e04e318a3a84ce00d19d90bc626f6479')
+  const updates = [
+    { userKey: userKey(1), seq: 258, topic: 'orders', frame: Buffer.from('frame') },
+    { userKey: userKey(1), seq: 259, topic: 'positions', frame: null },
+    { userKey: userKey(1), seq: 260, topic: 'balances', frame: null }
+  ] as const
+  const user = '0190a0b0c0d070008000000000000001'
+  const recorded = `${user}0000000001020000000005${Buffer.from('frame').toString('hex')}${user}0000000001030100000000${user}0000000001040200000000`
+  assert.equal(encodeUpdates(updates).toString('hex'), recorded)
+  // A topic that only a newer version has: the log has these updates too.
+  const newer = Buffer.from(recorded.replace('00000000010301', '00000000010309'), 'hex')
+  assert.equal(decodeUpdates(newer, partitionOf(userKey(1))), null)
+})
+
+test('requests are signed as the version before signs them, at the same paths', () => {
+  const request = { method: 'POST', url: '/orders?a=1', headers: { host: 'h', 'client-id': 'pk', 'x-request-id': 'r' } }
+  const platformAllowance = { limit: 100, remaining: 99, resetSeconds: 1, retryAfterSeconds: null }
+  const vouched = { address: '192.0.2.44', platformAllowance, body: Buffer.from('{}') }
+  const digest = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+  const mac = '3e8d85f4a208a2b0f88f91e4bf9c1804200f28daa9e7cfa8457d90dc42b7d9af'
+  const recorded = `a-session-of-a-process 0 100 99 1 2 ${digest} 192.0.2.44 ${mac}`
+  assert.equal(new Signer(signatureKey(HASHER), 'a-session-of-a-process').sign(nodeId(1), request, vouched), recorded)
+  const headers = { ...request.headers, 'content-length': '2', [SIGNATURE]: recorded }
+  assert.equal(new Verifier(signatureKey(HASHER), nodeId(1)).verify({ ...request, headers })?.address, '192.0.2.44')
+  const names = [SIGNATURE, BETWEEN_NODES.notExecuted, BETWEEN_NODES.userLimited]
+  assert.deepEqual(names, ['trunkline-passed-on', 'trunkline-not-executed', 'trunkline-user-limited'])
+  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, MARKET_PATH]
+  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/market-data/stream'])
+})
+
+test('the instance, and the division of the users among the nodes, are those of the version before', () => {
+  assert.equal(identityOf(HASHER).instance, 'aaf8b73547d15307')
+  assert.equal(partitionOf(userKey(0x1ab)), 0xab)
+  const shares = division([1, 2, 3].map(nodeId))
+  const owners = ALL_PARTITIONS.map(partition => shares.get(partition)).join()
+  assert.equal(hash('sha256', owners), '517c8f92a25cbe214a193c037f2c85ebca3f183ef77272319826e14ba0f6b42e')
+})
