@@ -51,7 +51,7 @@ async function placedSoon(node: ClusterNode, who: typeof ada): Promise<Answer> {
 async function session(node: ClusterNode, users: readonly User[]): Promise<StreamClient> {
   const client = StreamClient.connect(node.service.demo.stream_url, null)
   await client.welcomed()
-  await client.authenticate(cluster.demo)
+  await client.authenticate(cluster.demo, { extensions: ['stream_status'] })
   await client.subscribe('orders')
   for (const { userId } of users) await client.follow(userId)
   return client
@@ -108,7 +108,15 @@ test('without NATS, sessions at other nodes are two seconds behind and miss noth
     [ada, ben].every(({ user }) => client.of(user.userId).some(({ message }) => message.data.normalized_status === 'filled'))
   await until(() => sessions.every(isDone), 'every session has the fills')
   for (const client of sessions) for (const who of [ada, ben]) assertGapless(client, who)
-  for (const client of sessions) client.close()
+  const late = await Promise.all(cluster.nodes.map(node => session(node, [ada.user, ben.user])))
+  const last = (client: StreamClient) => [ada, ben].map(({ user }) => client.statuses.findLast(status => status.user_id === user.userId))
+  const all = [...sessions, ...late]
+  await until(
+    () => all.every(client => last(client).every(status => status?.health === 'live')),
+    'every session knows that both are followed'
+  )
+  for (const client of all) assert.deepEqual(last(client), last(sessions[0] ?? client), 'their owners have reported it')
+  for (const client of all) client.close()
   await cluster.nats.restart()
 })
 

@@ -229,8 +229,14 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  const watch = node?.follow(app.watch, partitions => bus.publish({ type: 'partitions_followed', partitions }))
-  const stream = new AccountStream(app, watch === undefined ? {} : { watch, inCluster: true, encode })
+  const watch = node?.follow(app, {
+    taken: partitions => bus.publish({ type: 'partitions_followed', partitions }),
+    health: ({ userKey, connectionId, health }) => stream.hub.healthElsewhere(userKey, connectionId, health)
+  })
+  const stream = new AccountStream(app, {
+    ...(node !== null && { healthOf: connection => node.healthOf(connection) }),
+    ...(watch !== undefined && { watch, inCluster: true, encode })
+  })
   parts.add('stream', () => stream.stop())
   const addressSlots = node === null ? null : new AddressSlots({ ...deps, store: opened.marketSlots, nodeId: node.nodeId })
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null, addressSlots)

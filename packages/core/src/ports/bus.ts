@@ -31,12 +31,15 @@ export type BusMessage =
       readonly wasBroken: boolean
     }
   | { readonly type: 'connection_removed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
+  /** Published by the user's owner, for the parts of its node. Other nodes get a `connection_health_elsewhere`. */
   | {
       readonly type: 'connection_health'
       readonly userKey: UserKey
       readonly connectionId: ConnectionId
       readonly health: ConnectionHealth
     }
+  /** The health of one of the user's connections has changed: its owner knows how. Never published by the parts of a node. */
+  | { readonly type: 'connection_health_elsewhere'; readonly userKey: UserKey }
   /** A secret was issued to an owner whose earlier secrets may be cached. `name` identifies the owner in authentication attempts. */
   | { readonly type: 'secret_issued'; readonly of: 'key' | 'user'; readonly name: string; readonly secretHash: string }
   /** A secret of the platform was replaced: cached proofs are dropped and must be proved again. */
@@ -59,6 +62,7 @@ export const BUS_MESSAGE_TYPES = [
   'connection_renewed',
   'connection_removed',
   'connection_health',
+  'connection_health_elsewhere',
   'secret_issued',
   'platform_secret_changed',
   'platform_access_ended',

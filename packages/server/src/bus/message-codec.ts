@@ -6,8 +6,11 @@ import { BUS_MESSAGE_TYPES, type BusMessage } from '@trunkline/core/ports/bus'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
+/** Messages within a node. */
+type OwnMessage = 'events' | 'update_frames' | 'bus_resumed' | 'partitions_followed' | 'connection_health_elsewhere'
+
 /** Every message between nodes that is not an update of a user. */
-export type NodeMessage = Exclude<BusMessage, { readonly type: 'events' | 'update_frames' | 'bus_resumed' | 'partitions_followed' }>
+export type NodeMessage = Exclude<BusMessage, { readonly type: OwnMessage }>
 
 /** The longest message. A longer one is not sent. */
 export const MESSAGE_BYTES_MAX = 16 * 1024
@@ -85,6 +88,12 @@ export function parseMessage(value: unknown): NodeMessage | 'unknown' {
   if (isNodeMessage(value)) return value
   if (isOfUnknownKind(value)) return 'unknown'
   throw new Malformed('message', 'a message between nodes', value)
+}
+
+/** What the parts of this node receive of a message of another. */
+export function asReceived(message: NodeMessage): BusMessage {
+  // It may be a recorded one, or of a former owner, so its content is not believed: the owner is asked.
+  return message.type === 'connection_health' ? { type: 'connection_health_elsewhere', userKey: message.userKey } : message
 }
 
 /** Null: too long. */

@@ -9,7 +9,16 @@ import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { NatsServers } from '../config/nats-servers.ts'
 import type { DropReason } from './drop-reasons.ts'
 import { Envelope } from './envelope.ts'
-import { decodeMessage, encodeMessage, isForAll, isForNodes, type NodeMessage, ownersUser, parseMessage } from './message-codec.ts'
+import {
+  asReceived,
+  decodeMessage,
+  encodeMessage,
+  isForAll,
+  isForNodes,
+  type NodeMessage,
+  ownersUser,
+  parseMessage
+} from './message-codec.ts'
 import { LINK_LIMITS, type LinkLimits, NatsLink } from './nats-link.ts'
 import type { Published } from './nats-session.ts'
 import { PartitionCounts } from './partition-counts.ts'
@@ -120,7 +129,7 @@ export class NatsBus implements Bus, AsyncDisposable {
   receive(message: unknown): void {
     const parsed = parseMessage(message)
     if (parsed === 'unknown') this.#drop('unknown')
-    else this.#local.publish(parsed)
+    else this.#local.publish(asReceived(parsed))
   }
 
   subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void {
@@ -225,7 +234,7 @@ export class NatsBus implements Bus, AsyncDisposable {
   #decode(subject: string, body: Buffer): readonly BusMessage[] | 'unknown' | null {
     if (subject === this.#messages) {
       const message = decodeMessage(body)
-      return message === null || message === 'unknown' ? message : [message]
+      return message === null || message === 'unknown' ? message : [asReceived(message)]
     }
     const partition = this.#partitions.get(subject)
     const users = partition === undefined ? null : decodeUpdates(body, partition)

@@ -1,5 +1,7 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import { within } from '@trunkline/core/app/time-limits'
+import type { Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -10,11 +12,23 @@ import type { Ownership } from '@trunkline/core/ports/ownership'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Settings } from '../config/settings.ts'
 import { DIRECT_MESSAGE_PATH, DirectMessages } from './direct-messages.ts'
-import { FOLLOWED_PATH, FollowedElsewhere, Following, followedMessage, readFollowed } from './following/index.ts'
+import {
+  answerOf,
+  FOLLOWED_PATH,
+  FollowedElsewhere,
+  Following,
+  followedMessage,
+  HEALTH_PATH,
+  HealthElsewhere,
+  readAnswer,
+  readFollowed,
+  readQuestion,
+  type UserHealth
+} from './following/index.ts'
 import { NodeClients } from './forward/node-clients.ts'
 import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
 import { NodeListener, type NodeListenerOptions } from './forward/node-listener.ts'
-import { offerMessage, sendMessage } from './forward/node-messages.ts'
+import { askNode, offerMessage, sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
@@ -44,6 +58,16 @@ interface NodeDeps {
   readonly onLost: (cause: LeaseLost) => void
 }
 
+/** What this node does for users, and finds. */
+type Followed = Pick<AppDeps, 'bus' | 'mirrors' | 'watch'>
+
+interface FollowReports {
+  /** The owners publish updates of users in these partitions for this node from now on, and may have left out earlier ones. */
+  readonly taken: (partitions: ReadonlySet<Partition>) => void
+  /** The owner of a user whom this node follows has found this. */
+  readonly health: (found: UserHealth) => void
+}
+
 /** This process as a node of a cluster: what it owns, and its connections with the other nodes. */
 export class ClusterNode {
   readonly forwarder: NodeForwarder
@@ -60,6 +84,9 @@ export class ClusterNode {
   #listener: NodeListener | null = null
   #followed: FollowedElsewhere | null = null
   #following: Following | null = null
+  #health: HealthElsewhere | null = null
+  #unsubscribe: () => void = () => undefined
+  #mirrors: Followed['mirrors'] | null = null
   #onMessage: (message: unknown) => void = () => undefined
 
   constructor(settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl' | 'answerWithinMs'>, deps: NodeDeps) {
@@ -111,21 +138,41 @@ export class ClusterNode {
     return this.#member.members.length
   }
 
-  /**
-   * What the sessions of this node follow users with, wherever they are owned. To be called once. `taken`: the owners publish updates of
-   * users in these partitions for this node from now on, and may have left out earlier ones.
-   */
-  follow(watch: UserWatch, taken: (partitions: ReadonlySet<Partition>) => void): Pick<UserWatch, 'hold' | 'release'> {
+  /** What the sessions of this node follow users with, wherever they are owned. To be called once. */
+  follow({ watch, mirrors, bus }: Followed, { taken, health }: FollowReports): Pick<UserWatch, 'hold' | 'release'> {
     const { clock, log } = this.#deps
+    this.#mirrors = mirrors
     const followed = new FollowedElsewhere(watch, clock)
     this.#followed = followed
     this.#member.listen({ gained: partitions => followed.gained(partitions), release: async () => undefined })
-    this.#following = new Following({
+    const following: Following = new Following({
       ...{ watch, clock, log, ownership: this.#member },
-      taken: users => taken(new Set(users.map(partitionOf))),
+      taken: (users, node) => {
+        taken(new Set(users.map(partitionOf)))
+        elsewhere.followed(node, users)
+      },
       send: (node, users) => sendMessage(this.#clients, node, FOLLOWED_PATH, followedMessage({ nodeId: this.#nodeId, users }))
     })
-    return this.#following
+    const elsewhere = new HealthElsewhere({
+      ...{ nodeId: this.#nodeId, following, clock, log, ownership: this.#member },
+      ask: async (node, question) => readAnswer(await askNode(this.#clients, node, HEALTH_PATH, question)),
+      changed: health
+    })
+    this.#unsubscribe = bus.subscribe(
+      message => {
+        if (message.type === 'connection_health_elsewhere') elsewhere.suspect(message.userKey)
+      },
+      ['connection_health_elsewhere']
+    )
+    this.#following = following
+    this.#health = elsewhere
+    return following
+  }
+
+  /** The health of the connection; null: its user's owner is another node, which has yet to tell. Then it is reported once it has. */
+  healthOf(connection: Connection): ConnectionHealth | null {
+    const isKnown = connection.status === 'BROKEN' || this.#member.ownerOf(connection.userKey).kind === 'this'
+    return (isKnown ? this.#mirrors?.health(connection) : this.#health?.of(connection)) ?? null
   }
 
   /** Whether sessions of other nodes may follow the user. Only its owner can know that they do not. */
@@ -150,6 +197,10 @@ export class ClusterNode {
       [FOLLOWED_PATH]: (message: unknown) => {
         const { nodeId, users } = readFollowed(message)
         this.#followed?.replace(nodeId, users)
+      },
+      [HEALTH_PATH]: (message: unknown) => {
+        const found = () => this.#mirrors?.knownHealth ?? { changes: 0, known: [] }
+        return answerOf({ found, followedAt: nodeId => this.#followed?.usersAt(nodeId) ?? null }, readQuestion(message))
       }
     }
     const verifier = new Verifier(signatureKey(hasher), this.#nodeId)
@@ -162,6 +213,7 @@ export class ClusterNode {
   async join(): Promise<void> {
     await this.#member.start()
     this.#following?.start()
+    this.#health?.start()
     this.#deps.log.info('this node has joined', { nodeId: this.#nodeId, url: this.#url, members: this.members })
   }
 
@@ -190,7 +242,9 @@ export class ClusterNode {
   /** Leaves the others, and ends every connection with them. */
   async stop(): Promise<void> {
     this.marketSessions.stop()
+    this.#unsubscribe()
     await this.#following?.stop()
+    await this.#health?.stop()
     await this.messages.stop()
     this.#followed?.stop()
     await this.#member.stop()

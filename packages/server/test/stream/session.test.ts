@@ -87,7 +87,7 @@ function stage() {
         admits: () => true
       }),
       hasher: Object({ hash: (text: string) => text, equal: (a: string, b: string) => a === b }),
-      mirrors: Object({}),
+      healthOf: () => null,
       ids: Object({ uuid: () => 'id' }),
       meter: { count() {}, observe() {} },
       ...{

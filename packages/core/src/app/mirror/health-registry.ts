@@ -1,5 +1,5 @@
 import type { Connection, ConnectionHealth } from '../../domain/account.ts'
-import type { ConnectionId } from '../../domain/ids.ts'
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
@@ -9,14 +9,23 @@ import { UNFOLLOWED } from './health-reasons.ts'
 /** Most connections without a mirror whose health is remembered. */
 const OTHERS_MAX = 20_000
 
+/** A health, and which of all changes of any connection's it came with. */
+export interface KnownHealth {
+  readonly userKey: UserKey
+  readonly connectionId: ConnectionId
+  readonly health: ConnectionHealth
+  readonly change: number
+}
+
 type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
 /** The health of each connection, and since when. Publishes every change on the bus. */
 export class HealthRegistry {
   readonly #deps: Pick<Deps, 'bus' | 'clock' | 'ownership'>
   readonly #startedAt: Timestamp
-  readonly #followed = new Map<ConnectionId, ConnectionHealth>()
-  readonly #others = new Map<ConnectionId, ConnectionHealth>()
+  readonly #followed = new Map<ConnectionId, KnownHealth>()
+  readonly #others = new Map<ConnectionId, KnownHealth>()
+  #changes = 0
   readonly #unsubscribe: () => void
 
   constructor(deps: Pick<Deps, 'bus' | 'clock' | 'ownership'>) {
@@ -26,7 +35,7 @@ export class HealthRegistry {
       message => {
         if (message.type === 'connection_removed') this.#forget(message.connectionId)
         if (message.type === 'connection_renewed' && message.wasBroken) this.#recover(message)
-        if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message.connectionId, message.health)
+        if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message)
       },
       ['connection_removed', 'connection_renewed', 'connection_health']
     )
@@ -35,7 +44,18 @@ export class HealthRegistry {
   of({ connectionId, status, brokenReason, createdAt, updatedAt }: Connection): ConnectionHealth {
     if (status === 'BROKEN') return { state: 'broken', since: updatedAt, reason: brokenReason }
     const since = createdAt > this.#startedAt ? createdAt : this.#startedAt
-    return this.#followed.get(connectionId) ?? this.#others.get(connectionId) ?? { state: 'polling', since, reason: UNFOLLOWED }
+    return (this.#followed.get(connectionId) ?? this.#others.get(connectionId))?.health ?? { state: 'polling', since, reason: UNFOLLOWED }
+  }
+
+  /** How many changes there were. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** The last change of each connection. */
+  *known(): Iterable<KnownHealth> {
+    yield* this.#followed.values()
+    yield* this.#others.values()
   }
 
   /** Records the state reported by a mirror. `reason` is why it is not live. */
@@ -47,7 +67,7 @@ export class HealthRegistry {
     if (isKnown && before.state === state && before.reason === reason) return
     const health = this.#next(before, state, reason)
     this.#others.delete(connectionId)
-    this.#followed.set(connectionId, health)
+    this.#followed.set(connectionId, this.#changed(connection, health))
     this.#publish(connection, health)
   }
 
@@ -56,7 +76,7 @@ export class HealthRegistry {
     const before = this.#followed.get(connection.connectionId)
     if (before === undefined) return
     this.#followed.delete(connection.connectionId)
-    this.#note(connection, before, 'polling', UNFOLLOWED)
+    this.#note(connection, before.health, 'polling', UNFOLLOWED)
   }
 
   /** Records the result of a read without a mirror; ignored if there is a mirror. Null: the broker answered. */
@@ -70,7 +90,7 @@ export class HealthRegistry {
   /** The number of mirrored connections in this state. */
   count(state: ConnectionHealth['state']): number {
     let count = 0
-    for (const health of this.#followed.values()) if (health.state === state) count += 1
+    for (const { health } of this.#followed.values()) if (health.state === state) count += 1
     return count
   }
 
@@ -81,7 +101,7 @@ export class HealthRegistry {
   #note(connection: Connection, before: ConnectionHealth, state: FollowedState, reason: string): void {
     if (before.state === state && before.reason === reason) return
     const health = this.#next(before, state, reason)
-    setBounded(this.#others, connection.connectionId, health, OTHERS_MAX)
+    setBounded(this.#others, connection.connectionId, this.#changed(connection, health), OTHERS_MAX)
     this.#publish(connection, health)
   }
 
@@ -89,9 +109,14 @@ export class HealthRegistry {
     return { state, since: before.state === state ? before.since : this.#deps.clock.now(), reason }
   }
 
-  #break(connectionId: ConnectionId, health: ConnectionHealth): void {
-    this.#followed.delete(connectionId)
-    setBounded(this.#others, connectionId, health, OTHERS_MAX)
+  #break(broken: Pick<KnownHealth, 'userKey' | 'connectionId' | 'health'>): void {
+    this.#followed.delete(broken.connectionId)
+    setBounded(this.#others, broken.connectionId, this.#changed(broken, broken.health), OTHERS_MAX)
+  }
+
+  #changed({ userKey, connectionId }: Pick<Connection, 'connectionId' | 'userKey'>, health: ConnectionHealth): KnownHealth {
+    this.#changes += 1
+    return { userKey, connectionId, health, change: this.#changes }
   }
 
   /** The login was renewed: reads call the broker again, until a mirror reports otherwise. The owner publishes it, for all nodes. */
@@ -99,7 +124,7 @@ export class HealthRegistry {
     const { connectionId } = connection
     if (this.#followed.has(connectionId)) return
     const health: ConnectionHealth = { state: 'polling', since: this.#deps.clock.now(), reason: UNFOLLOWED }
-    setBounded(this.#others, connectionId, health, OTHERS_MAX)
+    setBounded(this.#others, connectionId, this.#changed(connection, health), OTHERS_MAX)
     if (isOwned(this.#deps.ownership, connection.userKey)) this.#publish(connection, health)
   }
 
@@ -109,6 +134,8 @@ export class HealthRegistry {
   }
 
   #publish({ connectionId, userKey }: Pick<Connection, 'connectionId' | 'userKey'>, health: ConnectionHealth): void {
+    // The end of a mirror may come late: by then the next owner has reported what it sees.
+    if (this.#deps.ownership.ownerOf(userKey).kind === 'other') return
     this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
   }
 }

@@ -13,7 +13,7 @@ import { isOwned } from '../owned-users.ts'
 import { Semaphore } from '../semaphore.ts'
 import { someAtATime } from '../some-at-a-time.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
-import { HealthRegistry } from './health-registry.ts'
+import { HealthRegistry, type KnownHealth } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
 
@@ -174,6 +174,11 @@ export class Mirrors {
   /** The health of the connection, as far as this node knows. */
   health(connection: Connection): ConnectionHealth {
     return this.#parts.health.of(connection)
+  }
+
+  /** What the work of this node has found about the health of connections, and how many changes of it there were. */
+  get knownHealth(): { readonly changes: number; readonly known: Iterable<KnownHealth> } {
+    return { changes: this.#parts.health.changes, known: this.#parts.health.known() }
   }
 
   /** How many records the connection's lists lack because they could not be read, as far as this node knows; null: none. */

@@ -31,3 +31,18 @@ test('of the nodes that learn of a renewed login, all forget that it was broken,
     registry.stop()
   }
 })
+
+test('a mirror that ends after its user has moved to another node publishes nothing', () => {
+  const bus = new LocalBus(quiet)
+  let owner: Owner = { kind: 'this' }
+  const registry = new HealthRegistry({ bus, clock: new VirtualClock(), ownership: Object({ ownerOf: () => owner }) })
+  const states: string[] = []
+  bus.subscribe(message => void (message.type === 'connection_health' && states.push(message.health.state)), ['connection_health'])
+  const connection: Connection = Object({ ...of, status: 'ACTIVE', createdAt: health.since, updatedAt: health.since })
+  registry.followed(connection, 'live', null)
+  owner = { kind: 'other', node: Object({}) }
+  registry.unfollowed(connection)
+  assert.deepEqual(states, ['live'])
+  assert.deepEqual([registry.changes, [...registry.known()].map(known => [known.change, known.health.state])], [2, [[2, 'polling']]])
+  registry.stop()
+})

@@ -33,6 +33,11 @@ export class FollowedElsewhere {
     return gainedMs === undefined || this.#clock.monotonicMs() - gainedMs < SILENT_MS
   }
 
+  /** The users that are followed at the node; null: none. */
+  usersAt(nodeId: NodeId): ReadonlySet<UserKey> | null {
+    return this.#nodes.get(nodeId)?.users ?? null
+  }
+
   /** Replaces the users that are followed at the node. */
   replace(nodeId: NodeId, list: readonly UserKey[]): void {
     const users = new Set(list)

@@ -17,7 +17,7 @@ export interface FollowingDeps {
   /** Sends a node the users of it that are followed here, all of them each time. */
   readonly send: (node: OwnerNode, users: readonly UserKey[]) => Promise<void>
   /** The owners publish updates of these users for this node from now on. They may have left out earlier ones. */
-  readonly taken: (users: readonly UserKey[]) => void
+  readonly taken: (users: readonly UserKey[], node: OwnerNode) => void
 }
 
 /**
@@ -53,6 +53,15 @@ export class Following implements Watch {
     this.#wake()
     await this.#running
     await Promise.all(this.#sending.values())
+  }
+
+  /** The nodes that have taken which of their users are followed here. */
+  get owners(): readonly OwnerNode[] {
+    return [...this.#sentTo.values()].filter(({ nodeId }) => this.#taken.has(nodeId))
+  }
+
+  follows(userKey: UserKey): boolean {
+    return this.#users.has(userKey)
   }
 
   hold(userKey: UserKey): void {
@@ -115,7 +124,7 @@ export class Following implements Watch {
     const { send, log } = this.#deps
     const { nodeId } = node
     await send(node, users).then(
-      () => this.#tookAll(nodeId, users),
+      () => this.#tookAll(node, users),
       cause => {
         // By the time it answers again, it may have forgotten them.
         this.#taken.delete(nodeId)
@@ -128,11 +137,12 @@ export class Following implements Watch {
     this.#wake()
   }
 
-  #tookAll(nodeId: NodeId, users: readonly UserKey[]): void {
+  #tookAll(node: OwnerNode, users: readonly UserKey[]): void {
+    const { nodeId } = node
     const before = this.#taken.get(nodeId)
     const added = users.filter(userKey => before?.has(userKey) !== true)
     if (users.length === 0) this.#taken.delete(nodeId)
     else this.#taken.set(nodeId, new Set(users))
-    if (added.length > 0) this.#deps.taken(added)
+    if (added.length > 0) this.#deps.taken(added, node)
   }
 }

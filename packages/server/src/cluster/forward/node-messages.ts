@@ -1,14 +1,15 @@
-/** Messages of nodes to each other that no client is behind: JSON, answered with a status only. */
+/** Messages of nodes to each other that no client is behind: JSON, answered with a status, or with JSON. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseJson } from '@trunkline/core/domain/json'
 import type { Log } from '@trunkline/core/ports/log'
 import type { OwnerNode } from '@trunkline/core/ports/ownership'
 import type { PassedOn } from '../../http/passed-on.ts'
+import type { NodeAnswer } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
 import { NO_ALLOWANCE } from './signature.ts'
 
-/** Receives the parsed body. What it throws refuses the message. */
-export type NodeMessageHandler = (message: unknown) => void
+/** Receives the parsed body, and gives the answer; undefined: none but that it was taken. What it throws refuses the message. */
+export type NodeMessageHandler = (message: unknown) => unknown
 
 const BODY_MAX = 8 * 1024 * 1024
 const ANSWER_MS = 5_000
@@ -18,16 +19,27 @@ export async function sendMessage(clients: NodeClients, node: OwnerNode, url: st
   if ((await offerMessage(clients, node, url, message)) === 'refused') throw new Error(`the node refused the message to ${url}`)
 }
 
+/** The node's answer. @throws NodeFault, Error, Malformed */
+export async function askNode(clients: NodeClients, node: OwnerNode, url: string, question: object): Promise<unknown> {
+  const { status, body } = await post(clients, node, url, question)
+  if (status !== 200) throw new Error(`the node answered ${url} with ${status}`)
+  return parseJson(body.toString('utf8'))
+}
+
 /** `refused`: the node can do nothing with the message, now or later; it may be of another version. @throws NodeFault, Error */
 export async function offerMessage(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<'taken' | 'refused'> {
-  const body = Buffer.from(JSON.stringify(message))
-  const headers = { host: 'trunkline', 'content-type': 'application/json' }
-  const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_ALLOWANCE, body }
-  const { status } = await clients.send(node, request, AbortSignal.timeout(ANSWER_MS))
+  const { status } = await post(clients, node, url, message)
   if (status === 204) return 'taken'
   // It cannot read the message, or does not know the path.
   if (status === 400 || status === 404) return 'refused'
   throw new Error(`the node answered ${url} with ${status}`)
+}
+
+function post(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<NodeAnswer> {
+  const body = Buffer.from(JSON.stringify(message))
+  const headers = { host: 'trunkline', 'content-type': 'application/json' }
+  const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_ALLOWANCE, body }
+  return clients.send(node, request, AbortSignal.timeout(ANSWER_MS))
 }
 
 /** Reads a message that a node has signed, and answers it. */
@@ -49,8 +61,9 @@ export async function takeMessage(
     }
     const body = Buffer.concat(chunks, length)
     if (!passedOn.isBody(body)) throw new Error('not the body that was signed')
-    handle(parseJson(body.toString('utf8')))
-    response.writeHead(204).end()
+    const answer = handle(parseJson(body.toString('utf8')))
+    if (answer === undefined) response.writeHead(204).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   } catch (cause) {
     log.warn('a message of another node was refused', { url: request.url, cause })
     response.writeHead(400).end()

@@ -124,6 +124,12 @@ export class Hub {
     if (feed.holders === 0) this.#close(feed)
   }
 
+  /** Another node, which owns the user, has found that a connection's health is another. */
+  healthElsewhere(userKey: UserKey, connectionId: ConnectionId, health: ConnectionHealth): void {
+    const feed = this.#feeds.get(userKey)
+    if (feed !== undefined) this.#sendStatus(feed, connectionId, health)
+  }
+
   /** An event as every session receives it. */
   frame(event: LoggedEvent, userId: UserId): Uint8Array {
     return this.#encode(event, userId)

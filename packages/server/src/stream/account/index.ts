@@ -19,6 +19,8 @@ export interface AccountStreamOptions {
   readonly encode?: EncodeUpdate
   /** What follows users; by default this node's own. */
   readonly watch?: HubDeps['watch']
+  /** The health of a connection; null: only another node knows it. By default what this node knows. */
+  readonly healthOf?: SessionDeps['healthOf']
   /** Between nodes: any message of the bus may be lost, so what it would report is looked up at intervals. */
   readonly inCluster?: boolean
 }
@@ -44,7 +46,7 @@ export class AccountStream implements StreamEndpoint {
 
   constructor(
     deps: AppDeps,
-    { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false }: AccountStreamOptions = {}
+    { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false, healthOf }: AccountStreamOptions = {}
   ) {
     const { store, bus, clock, log, ids } = deps
     this.hub = new Hub({
@@ -66,6 +68,7 @@ export class AccountStream implements StreamEndpoint {
       ...deps,
       log: new BoundedLog(log, () => clock.monotonicMs()),
       hub: this.hub,
+      healthOf: healthOf ?? (connection => deps.mirrors.health(connection)),
       slots: this.#slots,
       limits: { ...SESSION_LIMITS, ...limits },
       withPermit: read => reads.take('subscribe', read, this.#stopping.signal),

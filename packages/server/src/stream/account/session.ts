@@ -1,6 +1,5 @@
 import type { AttemptLimits, CredentialLookup } from '@trunkline/core/app/authenticate'
-import type { Mirrors } from '@trunkline/core/app/mirror/mirrors'
-import type { Platform, User } from '@trunkline/core/domain/account'
+import type { Connection, ConnectionHealth, Platform, User } from '@trunkline/core/domain/account'
 import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -28,7 +27,8 @@ export interface SessionDeps {
   /** Limits of failed attempts, over all sessions. */
   readonly attempts: AttemptLimits
   readonly hasher: Hasher
-  readonly mirrors: Pick<Mirrors, 'health'>
+  /** Null: only another node knows it, and has yet to tell; then the hub reports it. */
+  readonly healthOf: (connection: Connection) => ConnectionHealth | null
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -281,13 +281,16 @@ export class AccountSession implements Subscriber {
 
   /** Sends the health of the user's connections; false if the store could not list them. The subscription is valid either way. */
   async #sendHealth(feed: Feed): Promise<boolean> {
-    const { store, mirrors, log } = this.#deps
+    const { store, healthOf, log } = this.#deps
     const isWanted = () => !this.listener.isOver && this.#feeds.get(feed.userKey) === feed
     if (!isWanted()) return true
     try {
       const connections = await store.connections.listByUser(feed.userKey, null)
       if (!isWanted()) return true
-      for (const connection of connections) this.#send(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
+      for (const connection of connections) {
+        const health = healthOf(connection)
+        if (health !== null) this.#send(statusMessage(feed.userId, connection.connectionId, health))
+      }
       return true
     } catch (cause) {
       log.warn('the health of a user’s connections could not be read; retrying', { sessionId: this.sessionId, cause })
