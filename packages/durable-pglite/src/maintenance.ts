@@ -26,15 +26,16 @@ const BUSY_FACTOR = 4
  * The table that gains most from a vacuum or from new statistics, with its dead and changed rows as shares of what a server would wait for.
  */
 const MOST_NEEDY = `
-  SELECT format('%I.%I', n.nspname, c.relname) AS name,
-    age(c.relfrozenxid) > ${AGE_MAX} AS old,
-    coalesce(s.n_dead_tup / (1000 + 0.2 * s.n_live_tup), 0)::float8 AS dead,
-    coalesce(s.n_mod_since_analyze / (500 + 0.2 * s.n_live_tup), 0)::float8 AS changed
-  FROM pg_class c
+  SELECT format('%I.%I', n.nspname, c.relname) AS name, old, dead, changed
+  FROM (
+    SELECT relname, relnamespace, age(relfrozenxid) > ${AGE_MAX} AS old,
+      pg_stat_get_dead_tuples(oid) / (1000 + 0.2 * pg_stat_get_live_tuples(oid))::float8 AS dead,
+      pg_stat_get_mod_since_analyze(oid) / (500 + 0.2 * pg_stat_get_live_tuples(oid))::float8 AS changed
+    FROM pg_class
+    WHERE relkind IN ('r', 'm', 't') AND relpersistence <> 't' AND (relkind <> 't' OR age(relfrozenxid) > ${AGE_MAX})
+  ) c
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
-  WHERE c.relkind IN ('r', 'm', 't') AND c.relpersistence <> 't' AND (c.relkind <> 't' OR age(c.relfrozenxid) > ${AGE_MAX})
-  ORDER BY old DESC, greatest(s.n_dead_tup / (1000 + 0.2 * s.n_live_tup), s.n_mod_since_analyze / (500 + 0.2 * s.n_live_tup)) DESC NULLS LAST
+  ORDER BY old DESC, greatest(dead, changed) DESC
   LIMIT 1`
 
 export class Maintenance {
@@ -57,7 +58,14 @@ export class Maintenance {
     this.#running = true
     try {
       await this.#options.alone(() => this.#checkpointIfDue())
-      if (!this.#options.busy()) await this.#options.alone(() => this.#tidyOneTable())
+      const { busy, alone } = this.#options
+      if (busy()) return
+      const found: string[] = []
+      await alone(async () => {
+        found.push(...(await this.#dueTidying()))
+      })
+      // Requests that came meanwhile are served before.
+      for (const script of found) await alone(async () => void (await this.#run(script)))
     } finally {
       this.#running = false
     }
@@ -83,15 +91,15 @@ export class Maintenance {
     this.#checkpointAt = this.#logSeen
   }
 
-  async #tidyOneTable(): Promise<void> {
+  /** What the table that needs it most is due for; nothing if it can wait. */
+  async #dueTidying(): Promise<readonly string[]> {
     await this.#run('SELECT pg_stat_force_next_flush()') // figures are otherwise published by a timer that this engine may not have
     const [needy] = (await this.#run(MOST_NEEDY)).rows
-    if (needy === undefined) return
+    if (needy === undefined) return []
     // A vacuum keeps everybody waiting until it is done, so in busy times it must be worth more.
     const enough = this.#quietTicks > 0 ? 1 : BUSY_FACTOR
-    const vacuum = needy.old === true || Number(needy.dead) > enough
-    if (vacuum) await this.#run(`VACUUM (ANALYZE) ${String(needy.name)}`)
-    else if (Number(needy.changed) > enough) await this.#run(`ANALYZE ${String(needy.name)}`)
+    if (needy.old === true || Number(needy.dead) > enough) return [`VACUUM (ANALYZE) ${String(needy.name)}`]
+    return Number(needy.changed) > enough ? [`ANALYZE ${String(needy.name)}`] : []
   }
 
   async #position(): Promise<bigint> {

@@ -28,17 +28,7 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async listByUser(userKey: UserKey): Promise<readonly Account[]> {
-    const rows = await this.#session.read(db =>
-      db
-        .selectFrom('accounts')
-        .innerJoin('connections', 'connections.connection_id', 'accounts.connection_id')
-        .selectAll('accounts')
-        .where('accounts.user_key', '=', userKey)
-        .orderBy('connections.created_at')
-        .orderBy('accounts.connection_id')
-        .orderBy('accounts.place')
-        .execute()
-    )
+    const rows = await this.#session.rows<Row>(BY_USER, [userKey])
     return rows.map(accountOf)
   }
 
@@ -169,6 +159,9 @@ export class SqlAccountStore implements AccountStore {
     return rows.map(({ document }) => document)
   }
 }
+
+const BY_USER = `select accounts.* from accounts join connections using (connection_id)
+  where accounts.user_key = $1 order by connections.created_at, accounts.connection_id, accounts.place`
 
 function accountOf(row: Row): Account {
   return {

@@ -116,11 +116,7 @@ export class SqlConnectionStore implements ConnectionStore {
   }
 
   async listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]> {
-    const rows = await this.#session.read(db => {
-      const query = db.selectFrom('connections').selectAll().where('user_key', '=', userKey)
-      const matching = status === null ? query : query.where('status', '=', status)
-      return matching.orderBy('created_at', 'desc').orderBy('connection_id', 'desc').execute()
-    })
+    const rows = await this.#session.rows<Row>(BY_USER, [userKey, status])
     return rows.map(connectionOf)
   }
 
@@ -282,6 +278,9 @@ function matching(db: Kysely<Database>, platformId: PlatformId, status: Connecti
   const query = db.selectFrom('connections').where('platform_id', '=', platformId)
   return status === null ? query : query.where('status', '=', status)
 }
+
+const BY_USER = `select * from connections where user_key = $1 and ($2::text is null or status = $2)
+  order by created_at desc, connection_id desc`
 
 function connectionOf(row: Row): Connection {
   return {

@@ -12,6 +12,15 @@ export function columnsOf(fields: readonly FieldDef[]): readonly Column[] {
   return fields.map(({ name, dataTypeID }) => ({ name, read: TYPES.getTypeParser(dataTypeID, 'text') }))
 }
 
+/** What a connection knows of a statement that it has prepared. */
+export interface Known {
+  /** Under which it is prepared. */
+  readonly name: string
+  readonly columns: readonly Column[]
+  /** The longest wait for the answer. */
+  readonly answerMs: number
+}
+
 /** A value as the protocol takes it: a text, or bytes in the type's binary form. */
 export type Sent = string | Buffer | null
 
@@ -43,11 +52,7 @@ export class KnownStatement {
   readonly #rows: Row[] = []
   #unreadable: Error | null = null
 
-  constructor(
-    { name, columns, answerMs }: { readonly name: string; readonly columns: readonly Column[]; readonly answerMs: number },
-    values: Sent[],
-    callback: KnownStatement['callback']
-  ) {
+  constructor({ name, columns, answerMs }: Known, values: Sent[], callback: KnownStatement['callback']) {
     this.name = name
     this.query_timeout = answerMs
     this.callback = callback

@@ -6,7 +6,7 @@ import { type Dialect, type Kysely, PostgresDialect, type PostgresPoolClient, ty
 import { DatabaseError, Pool, type PoolClient, type QueryResult } from 'pg'
 import type { Database } from './database.ts'
 import { beforeCommit, isRefusal } from './faults.ts'
-import { type Column, columnsOf, KnownStatement, type Row, sentOf } from './known-statement.ts'
+import { columnsOf, type Known, KnownStatement, type Row, sentOf } from './known-statement.ts'
 import { TYPES } from './types.ts'
 
 /** Callers that may wait for a connection, per connection of the pool; further ones are refused as unavailable. */
@@ -187,8 +187,8 @@ interface ClientsPool {
 class PreparingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #pool: ClientsPool
-  /** The columns of statements that it has prepared. */
-  readonly #columns = new Map<string, readonly Column[]>()
+  /** The statements that it has prepared, by their texts. */
+  readonly #known = new Map<string, Known>()
   #lost = false
 
   constructor(client: PoolClient, pool: ClientsPool) {
@@ -211,19 +211,20 @@ class PreparingClient implements PostgresPoolClient {
   /** The rows of a statement, with the least work: once it is known here, nothing but its values is sent. */
   async rows(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     return await this.#guarded(async () => {
-      const columns = this.#columns.get(sql)
-      const name = this.#nameOf(sql)
-      const values = columns === undefined || name === undefined ? null : sentOf(parameters)
-      if (columns !== undefined && name !== undefined && values !== null) {
-        const answerMs = answerMsOf(sql)
+      const known = this.#known.get(sql)
+      const values = known === undefined ? null : sentOf(parameters)
+      if (known !== undefined && values !== null)
         return await new Promise<readonly Row[]>((resolve, reject) => {
           this.#client.query(
-            new KnownStatement({ name, columns, answerMs }, values, (error, rows = []) => (error === null ? resolve(rows) : reject(error)))
+            new KnownStatement(known, values, (error, rows = []) => {
+              if (error === null) resolve(rows)
+              else reject(error)
+            })
           )
         })
-      }
       const { rows, fields } = await this.#query(sql, parameters)
-      if (name !== undefined && parameters.length > 0) this.#columns.set(sql, columnsOf(fields))
+      const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
+      if (name !== undefined) this.#known.set(sql, { name, columns: columnsOf(fields), answerMs: answerMsOf(sql) })
       return rows
     })
   }

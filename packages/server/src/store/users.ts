@@ -43,9 +43,7 @@ export class SqlUserStore implements UserStore {
   }
 
   async find(platformId: PlatformId, userId: UserId): Promise<KnownUser | null> {
-    const row = await this.#session.read(db =>
-      db.selectFrom('users').select(COLUMNS).where('platform_id', '=', platformId).where('user_id', '=', userId).executeTakeFirst()
-    )
+    const [row] = await this.#session.rows<Row>(BY_USER_ID, [platformId, userId])
     return row === undefined ? null : { user: userOf(row), secretHash: row.secret_hash, disabledAt: row.disabled_at }
   }
 
@@ -144,6 +142,9 @@ function matching(db: Kysely<Database>, platformId: PlatformId, filter: UserFilt
   }
   return query
 }
+
+const BY_USER_ID = `select user_key, platform_id, user_id, secret_hash, created_at, disabled_at from users
+  where platform_id = $1 and user_id = $2`
 
 function userOf(row: Row): User {
   return { userKey: row.user_key, platformId: row.platform_id, userId: row.user_id, createdAt: row.created_at }
