@@ -12,7 +12,7 @@ import { identityOf } from '../../src/bus/index.ts'
 import { decodeMessage, encodeMessage, isForNodes } from '../../src/bus/message-codec.ts'
 import { decodeUpdates, encodeUpdates } from '../../src/bus/update-codec.ts'
 import { DIRECT_MESSAGE_PATH } from '../../src/cluster/direct-messages.ts'
-import { FOLLOWED_PATH, followedMessage, readFollowed } from '../../src/cluster/following/index.ts'
+import { FOLLOWED_PATH, followedMessage, HEALTH_PATH, readAnswer, readFollowed, readQuestion } from '../../src/cluster/following/index.ts'
 import { MARKET_PATH } from '../../src/cluster/forward/owner-market-sessions.ts'
 import { SIGNATURE, Signer, signatureKey, Verifier } from '../../src/cluster/forward/signature.ts'
 import { division } from '../../src/cluster/members/rendezvous.ts'
@@ -43,6 +43,9 @@ const RECORDED: readonly string[] = [
   `{"type":"market_token_used",${USER},"tokenHash":"${HASH}","address":"2001:db8::1"}`
 ]
 
+const QUESTION = `{"nodeId":"${nodeId(1)}","after":7,"users":["${userKey(1)}"]}`
+const ANSWER = `{"until":9,"isCut":false,"known":[{${CONNECTION},"health":{"state":"live","since":"2026-01-05T15:00:00.000000Z","reason":null}}]}`
+
 test('the messages of the version before are read, and what is sent has all that it needs', () => {
   const sent = MESSAGES.filter(isForNodes).map(message => JSON.parse(Buffer.from(encodeMessage(message) ?? '').toString('utf8')))
   for (const text of RECORDED) {
@@ -56,6 +59,10 @@ test('the messages of the version before are read, and what is sent has all that
   const followed = { node_id: nodeId(1), users: [userKey(1)] }
   assert.partialDeepStrictEqual(followedMessage({ nodeId: nodeId(1), users: [userKey(1)] }), followed)
   assert.deepEqual(readFollowed({ ...followed, more: 1 }), { nodeId: nodeId(1), users: [userKey(1)] })
+  for (const text of [QUESTION, QUESTION.replace('}', ',"more":1}')])
+    assert.partialDeepStrictEqual(readQuestion(JSON.parse(text)), JSON.parse(QUESTION))
+  for (const text of [ANSWER, ANSWER.replace('"reason"', '"more":1,"reason"')])
+    assert.partialDeepStrictEqual(readAnswer(JSON.parse(text)), JSON.parse(ANSWER))
 })
 
 function includes(message: object, recorded: object): boolean {
@@ -96,8 +103,8 @@ test('requests are signed as the version before signs them, at the same paths', 
   assert.equal(new Verifier(signatureKey(HASHER), nodeId(1)).verify({ ...request, headers })?.address, '192.0.2.44')
   const names = [SIGNATURE, BETWEEN_NODES.notExecuted, BETWEEN_NODES.userLimited]
   assert.deepEqual(names, ['trunkline-passed-on', 'trunkline-not-executed', 'trunkline-user-limited'])
-  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, MARKET_PATH]
-  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/market-data/stream'])
+  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, MARKET_PATH]
+  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/health', '/nodes/market-data/stream'])
 })
 
 test('the instance, and the division of the users among the nodes, are those of the version before', () => {
