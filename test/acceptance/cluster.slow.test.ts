@@ -139,7 +139,10 @@ test('a killed node is replaced by the others: orders go on, and a session elsew
 
 test('a node that is paused past its lease ends itself, and has sent nothing twice', async () => {
   b.signal('SIGSTOP')
+  // Some are passed to the frozen node: they wait for the next owner.
+  const asked = [ada, ben].flatMap(who => [place(a, who), place(c, who)])
   await until(async () => (await owned(a)) + (await owned(c)) === 256, 'the others own every user')
+  for (const answer of await Promise.all(asked)) assert.equal(answer.status, 201, answer.text)
   await placedSoon(a, ada)
   await placedSoon(c, ben)
   b.signal('SIGCONT')

@@ -102,14 +102,25 @@ async function answered(deps: PassingDeps, request: FastifyRequest, foreign: For
   }
 }
 
-function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven }: Foreign, body: Buffer): ForeignRequest {
+function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven, result }: Foreign, body: Buffer): ForeignRequest {
   const { method = endpoint.method, headers } = raw
   // In the absolute form (http://host/path) the scheme's case is free, and a client between nodes would refuse some.
   const url = (raw.url ?? '/').replace(ABSOLUTE, '/')
   const hasEffect = (endpoint.method !== 'GET' || endpoint.makes === true) && endpoint.changesNothing !== true
   // As it was at first: the socket of a client that has left has no address.
   const address = proven.caller.ip ?? ''
-  return { userKey, method, url, headers, address, requestId: id, platformAllowance: proven.left, body, hasEffect }
+  return {
+    userKey,
+    method,
+    url,
+    headers,
+    address,
+    requestId: id,
+    platformAllowance: proven.left,
+    body,
+    hasEffect,
+    hasResult: result !== null
+  }
 }
 
 /**

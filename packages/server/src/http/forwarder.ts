@@ -17,6 +17,8 @@ export interface ForeignRequest {
   readonly body: Buffer
   /** Whether it may change something, so that it must not be executed twice. */
   readonly hasEffect: boolean
+  /** Whether its result can be looked up where there is no answer. */
+  readonly hasResult: boolean
 }
 
 /** The owner's answer, whole. */

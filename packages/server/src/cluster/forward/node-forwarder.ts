@@ -17,13 +17,15 @@ export interface ForwarderLimits {
   readonly formerOwnerMs: number
   /** The same for a request that changes nothing, which the next owner can answer as well. */
   readonly formerReadMs: number
+  /** The same for an order: the former owner can store nothing more, so what is stored is the better answer. */
+  readonly formerOrderMs: number
   /** How long the result of a request without an answer is looked for. By then another node is the owner, if the former one is dead. */
   readonly resultMs: number
 }
 
 /** Limits that suit the time within which orders are answered. */
 export function forwarderLimits(answerWithinMs: number): ForwarderLimits {
-  return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, formerReadMs: 500, resultMs: 5_000 }
+  return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, formerReadMs: 500, formerOrderMs: 500, resultMs: 5_000 }
 }
 
 /** @param connections to one node; as many as requests may be under way, so that no request waits for another's. */
@@ -118,9 +120,10 @@ export class NodeForwarder implements Forwarder {
    * Ends the wait for a node that has lost the user: at once if it is dead, as its lease has ended; after a while if it lives. A node that
    * is frozen loses its users like one that is dead.
    */
-  #watch({ userKey, hasEffect }: ForeignRequest, nodeId: NodeId, over: AbortController): Disposable {
+  #watch({ userKey, hasEffect, hasResult }: ForeignRequest, nodeId: NodeId, over: AbortController): Disposable {
     const { ownership, clock, isLiving } = this.#deps
-    const { formerOwnerMs, formerReadMs } = this.#limits
+    const { formerOwnerMs, formerReadMs, formerOrderMs } = this.#limits
+    const patienceMs = !hasEffect ? formerReadMs : hasResult ? formerOrderMs : formerOwnerMs
     const sentMs = clock.monotonicMs()
     let movedMs: number | null = null
     const isOver = (): boolean => {
@@ -128,7 +131,7 @@ export class NodeForwarder implements Forwarder {
       if (ownership.ownerOf(userKey).kind === 'none') return nowMs - sentMs >= formerOwnerMs
       if (!this.hasMoved(userKey, nodeId)) return false
       movedMs ??= nowMs
-      return !isLiving(nodeId) || nowMs - movedMs >= (hasEffect ? formerOwnerMs : formerReadMs)
+      return !isLiving(nodeId) || nowMs - movedMs >= patienceMs
     }
     const look = () => {
       if (isOver()) over.abort()

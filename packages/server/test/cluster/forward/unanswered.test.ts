@@ -155,6 +155,20 @@ test('what a frozen node has stored is answered with, and not executed again', a
   begin.open()
 })
 
+test('an order that a living node sends although it has lost the user is answered as it is stored', async () => {
+  await using nodes = await opened()
+  const { asked, owner } = nodes
+  nodes.broker.plans.submit.push({ effect: 'none', reply: 'never' })
+  const answer = nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  await until(() => nodes.broker.commands.length === 1, 'the order is sent')
+  asked.ownership.toThis()
+  owner.ownership.set({ kind: 'none' })
+  const placed = await read(await answer)
+  assert.deepEqual([placed.status, placed.normalized_status, placed.cl_order_id], [201, 'pending', 'c-1'])
+  assert.equal(asked.suspected.length, 1)
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
 test('an owner that dies before the order is stored: the next one executes it; a cancel stays unknown', async () => {
   await using nodes = await opened({ forwarder: { resultMs: 60_000 } })
   const { asked, owner, accountId } = nodes
