@@ -1,5 +1,9 @@
 // A platform's REST client: an answer that does not come is no answer, and never taken for a refusal.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Json } from '@trunkline/testkit/crash/sandbox-process'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
+
+const REPEAT_MS = 100
 
 export type Headers = Readonly<Record<string, string>>
 
@@ -40,9 +44,16 @@ export async function call(
   }
 }
 
-/** @throws Error unless the answer is this one */
+/** Repeats while the service says that it did nothing, as a user moves. @throws Error unless the answer is this one */
 export async function must(status: number, url: string, method: string, path: string, headers: Headers, body?: object): Promise<Json> {
-  const answer = await call(url, method, path, headers, body)
-  if (answer?.status === status) return answer.body
-  throw new Error(`${method} ${path}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`}`)
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const answer = await call(url, method, path, headers, body)
+    if (answer?.status === status) return answer.body
+    if (answer?.status === 503 && performance.now() < deadline) {
+      await delay(REPEAT_MS)
+      continue
+    }
+    throw new Error(`${method} ${path}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`}`)
+  }
 }

@@ -1,6 +1,7 @@
 // The load: orders placed, changed and cancelled through random nodes, repeated after lost answers as a careful client does.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance } from '@trunkline/testkit/crash/chance'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type Answer, call } from './client.ts'
 import { type Ledger, priceOf, type Requested, type Terms } from './ledger.ts'
 import { type Stage, SYMBOLS } from './stage.ts'
@@ -12,7 +13,7 @@ const RESTING_MAX = 3
 /** How long a client waits for an answer before it repeats the request. */
 const ANSWER_MS = 5_000
 /** How long it repeats. */
-const REPEAT_MS_MAX = 120_000
+const REPEAT_MS_MAX = PATIENCE_MS
 const RESTING_CENTS = 500
 
 interface Resting {

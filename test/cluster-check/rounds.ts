@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Chance } from '@trunkline/testkit/crash/chance'
 import { Follower } from '@trunkline/testkit/crash/follower'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
 import { Judge } from './judge.ts'
@@ -15,8 +16,8 @@ const USERS = 8
 const PAUSE_MS = 300
 /** The load goes on for so long after the last disturbance. */
 const AFTER_MS = 500
-/** How long the cluster may take to be whole again, and all sources to agree. */
-const BOUND_MS = 120_000
+/** How long the cluster may take to be whole again, and all sources to agree: far more than a busy machine needs. */
+const BOUND_MS = PATIENCE_MS
 const SHOWN_MAX = 10
 
 export interface RoundsOptions {
@@ -138,21 +139,23 @@ export class Check implements AsyncDisposable {
     const load = this.#load.run(PAUSE_MS, over.signal)
     const kills: Kill[] = []
     await Promise.all(disturbances.map(disturbance => this.#play(disturbance, kills)))
-    await this.#acceptedAgain(kills)
+    await this.#acceptedAgain(title, kills)
     await delay(AFTER_MS)
     over.abort()
     this.#away.comeBack()
+    const disturbedMs = performance.now() - began
     const isWhole = await this.#isWhole(title)
     await load
+    const wholeMs = performance.now() - began
     const agrees = isWhole && (await this.#agrees(title))
     for (const what of this.#witness.takeFaults(quantity => this.#ledger.accountOf(quantity)?.loginId ?? null)) this.#find(title, what)
     for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
     await this.#stage.refillMarket()
     this.#outcome.rounds += 1
     const waits = kills.flatMap(({ waitsMs }) => waitsMs).map(ms => Math.round(ms))
-    this.#options.print(
-      `${title}: ${agrees ? 'all agree' : 'NOT WHOLE'} after ${((performance.now() - began) / 1_000).toFixed(1)} s${waits.length > 0 ? `, waits ${waits.join(' ')} ms` : ''}`
-    )
+    const times = [disturbedMs, wholeMs, performance.now() - began].map(ms => (ms / 1_000).toFixed(1))
+    const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : 'NOT WHOLE'
+    this.#options.print(`${title} (${times[0]} s): ${end}${waits.length > 0 ? `; orders accepted again after ${waits.join(' ')} ms` : ''}`)
     return agrees
   }
 
@@ -171,11 +174,13 @@ export class Check implements AsyncDisposable {
   }
 
   /** Until an order was accepted for each user of a killed node. */
-  async #acceptedAgain(kills: readonly Kill[]): Promise<void> {
+  async #acceptedAgain(title: string, kills: readonly Kill[]): Promise<void> {
     for (const { at, users, waitsMs } of kills) {
       for (const userId of users) {
         const first = () => this.#ledger.attempts.find(attempt => attempt.userId === userId && attempt.at > at && attempt.isAccepted)
-        await until(() => first() !== undefined, 'an order is accepted', BOUND_MS).catch(() => undefined)
+        await until(() => first() !== undefined, 'an order is accepted', BOUND_MS).catch(() =>
+          this.#find(title, `no order of ${userId} was accepted for ${BOUND_MS} ms after its node was killed`)
+        )
         const endedAt = first()?.endedAt
         if (endedAt !== undefined) waitsMs.push(endedAt - at)
       }
