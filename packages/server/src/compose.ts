@@ -164,7 +164,12 @@ async function start(
           ...{ url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret, hours: hoursOf(env) },
           ...(settings.sandboxUrl === null ? {} : { host: new URL(settings.sandboxUrl).host })
         }
-  const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, sandboxAccess)
+  let quotaShare = () => 1
+  const offered = openBrokers(
+    settings.offers,
+    { clock, log, meter, fraction: () => ids.fraction(), quotaShare: () => quotaShare() },
+    sandboxAccess
+  )
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
   const encode = encodedOnce(encodeUpdate)
@@ -178,6 +183,10 @@ async function start(
     node?.onMessage(message => between.receive(message))
     watchBus(meter, between)
   }
+  const rates = node !== null && between !== null ? node.ratesOver(between, () => between.isConnected) : null
+  if (rates !== null) parts.add('limits shared with other nodes', async () => rates.stop())
+  quotaShare = () => rates?.quotaShare ?? 1
+  const sharedLimits = rates === null ? null : (name: string) => rates.limit(name)
   const deps: Deps = {
     store,
     brokers: wraps.brokers?.(offered) ?? offered,
@@ -207,6 +216,7 @@ async function start(
     accessLog: settings.accessLog,
     docs: settings.docs,
     ...(node !== null && { forwarder: node.forwarder, isLeaving: () => node.isLeaving }),
+    sharedLimits,
     observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
   })
   let demo: Service['demo'] = null
@@ -235,11 +245,12 @@ async function start(
   })
   const stream = new AccountStream(app, {
     ...(node !== null && { healthOf: connection => node.healthOf(connection) }),
-    ...(watch !== undefined && { watch, inCluster: true, encode })
+    ...(watch !== undefined && { watch, inCluster: true, encode, sharedLimits })
   })
   parts.add('stream', () => stream.stop())
   const addressSlots = node === null ? null : new AddressSlots({ ...deps, store: opened.marketSlots, nodeId: node.nodeId })
-  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null, addressSlots)
+  const inCluster = addressSlots === null || sharedLimits === null ? null : { addressSlots, sharedLimits }
+  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null, inCluster)
   parts.add('market stream', async () => {
     market.stop()
     await addressSlots?.stop()
@@ -296,6 +307,7 @@ async function start(
   parts.add('admin channel', () => adminChannel.stop())
   await adminChannel.start()
   between?.start()
+  rates?.start()
   if (node !== null) {
     await node.join()
     parts.add('owned users', async () => {

@@ -10,4 +10,6 @@ export interface BrokerDeps {
   readonly fraction: () => number
   readonly log: Log
   readonly meter: Meter
+  /** The part of a quota of the whole application that this process may use, 0 to 1; absent: all of it. */
+  readonly quotaShare?: () => number
 }

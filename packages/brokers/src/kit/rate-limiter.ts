@@ -53,15 +53,21 @@ export class RateLimitExceeded extends Error {
   }
 }
 
+/** How long a call waits before it looks again, while no part of the quota is this process's. */
+const NO_SHARE_MS = 100
+
 interface Waiter {
   readonly kind: CallPriority
   go(number: number): void
   refuse(reason: unknown): void
 }
 
+const ALL = () => 1
+
 /** One limit of one broker, for one login or for all logins together. */
 export class RateLimiter implements Disposable {
-  readonly #rates: RateLimits
+  readonly #whole: RateLimits
+  readonly #share: () => number
   readonly #clock: Clock
   /** Created when a call has to wait: there is a limiter per login, and its queue is nearly always empty. */
   #waiting: { readonly [kind in CallPriority]: Set<Waiter> } | null = null
@@ -74,10 +80,12 @@ export class RateLimiter implements Disposable {
   #alarm: Disposable | null = null
   #closed: Error | null = null
 
-  constructor(rates: RateLimits, clock: Clock) {
-    this.#rates = rates
+  /** @param share the part of the limit that this process may use, 0 to 1; the rest is for other processes */
+  constructor(rates: RateLimits, clock: Clock, share: () => number = ALL) {
+    this.#whole = rates
+    this.#share = share
     this.#clock = clock
-    this.#tokens = rates.burst
+    this.#tokens = rates.burst * share()
     this.#countedAt = clock.monotonicMs()
   }
 
@@ -96,7 +104,7 @@ export class RateLimiter implements Disposable {
     if (this.#closed !== null) throw this.#closed
     if (this.tryTake(kind)) return this.#taken
     const waitMs = this.#waitMs(kind)
-    if (waitMs > this.#rates.waitMsMax || this.#waitingCount('order') + this.#waitingCount('read') >= this.#rates.waitingMax)
+    if (waitMs > this.#whole.waitMsMax || this.#waitingCount('order') + this.#waitingCount('read') >= this.#whole.waitingMax)
       throw new RateLimitExceeded(waitMs)
     return await this.#queued(kind, signal)
   }
@@ -134,7 +142,7 @@ export class RateLimiter implements Disposable {
   pause(ms: number): void {
     this.#count()
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonicMs() + ms)
-    this.#tokens = Math.min(this.#tokens, 1 + this.#rates.reservedForOrders)
+    this.#tokens = Math.min(this.#tokens, 1 + this.#reserved())
     this.#refuseLate()
   }
 
@@ -147,7 +155,7 @@ export class RateLimiter implements Disposable {
   /** Calls that would now have to wait longer than allowed are rejected at once. */
   #refuseLate(): void {
     for (const kind of ['order', 'read'] as const)
-      if (this.#waitMs(kind) > this.#rates.waitMsMax)
+      if (this.#waitMs(kind) > this.#whole.waitMsMax)
         for (const waiter of this.#waiting?.[kind] ?? []) waiter.refuse(new RateLimitExceeded(this.#waitMs(kind)))
   }
 
@@ -220,13 +228,17 @@ export class RateLimiter implements Disposable {
   }
 
   #needed(kind: CallPriority): number {
-    return kind === 'order' ? 1 : 1 + this.#rates.reservedForOrders
+    return kind === 'order' ? 1 : 1 + this.#reserved()
   }
 
   #count(): void {
     const now = this.#clock.monotonicMs()
     const from = Math.max(this.#countedAt, Math.min(this.#pausedUntil, now))
-    this.#tokens = Math.min(this.#rates.burst, this.#tokens + ((now - from) * this.#rates.perSecond) / 1_000)
+    const { perSecond, burst } = this.#whole
+    const share = this.#share()
+    // A part smaller than one call would never allow any.
+    const most = share > 0 ? Math.max(1, burst * share) : 0
+    this.#tokens = Math.min(most, this.#tokens + ((now - from) * perSecond * share) / 1_000)
     this.#countedAt = now
   }
 
@@ -234,11 +246,18 @@ export class RateLimiter implements Disposable {
   #shortMs(kind: CallPriority): number {
     const now = this.#clock.monotonicMs()
     const missing = Math.max(0, this.#needed(kind) - this.#tokens)
-    return Math.max(this.#pausedUntil - now, this.#exhaustedMs(kind), 0) + (missing / this.#rates.perSecond) * 1_000
+    const share = this.#share()
+    const refillMs = share > 0 ? (missing / (this.#whole.perSecond * share)) * 1_000 : NO_SHARE_MS
+    return Math.max(this.#pausedUntil - now, this.#exhaustedMs(kind), 0) + refillMs
   }
 
   #waitMs(kind: CallPriority): number {
     const before = this.#waitingCount('order') + (kind === 'read' ? this.#waitingCount('read') : 0)
-    return this.#shortMs(kind) + (before / this.#rates.perSecond) * 1_000
+    return this.#shortMs(kind) + (before / (this.#whole.perSecond * (this.#share() || 1))) * 1_000
+  }
+
+  /** Calls of the burst that reads leave to orders. */
+  #reserved(): number {
+    return this.#whole.reservedForOrders * this.#share()
   }
 }

@@ -210,3 +210,26 @@ test('a broker with any limit is never called more often than it allows', async 
     { numRuns: 60 }
   )
 })
+
+test('processes that have parts of one limit make no more calls together, and a call waits for a part', async () => {
+  const clock = new VirtualClock()
+  const rates = { perSecond: 10, burst: 12, reservedForOrders: 0, waitingMax: 100, waitMsMax: 2_000 }
+  let parts = [1 / 2, 1 / 2, 0]
+  const limiters = [0, 1, 2].map(index => new RateLimiter(rates, clock, () => parts[index] ?? 0))
+  const taken = () => limiters.reduce((count, limiter) => count + limiter.taken, 0)
+  const drain = () => {
+    for (const limiter of limiters) while (limiter.tryTake('read'));
+  }
+  drain()
+  assert.equal(taken(), 12)
+  const waiting = limiters[2]?.take('read', new AbortController().signal)
+  await clock.advance(500)
+  drain()
+  assert.equal(taken(), 16, 'half a second of ten, by those that have a part; halves of calls are left over')
+  parts = [1 / 3, 1 / 3, 1 / 3]
+  await clock.advance(600)
+  assert.equal(await waiting, 1)
+  await clock.advance(60_000)
+  drain()
+  assert.equal(taken(), 17 + 12)
+})

@@ -1,5 +1,5 @@
 import type { ConnectionHealth } from '../domain/account.ts'
-import type { ConnectionId, KeyId, PlatformId, UserKey } from '../domain/ids.ts'
+import type { ConnectionId, KeyId, NodeId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { Partition } from '../domain/partition.ts'
 import type { LoggedEvent } from './store.ts'
 
@@ -10,6 +10,9 @@ export interface UpdateFrame {
   /** What sessions are sent. Valid until the listener returns: copy what is kept. Null: to be read from the log. */
   readonly frame: Uint8Array | null
 }
+
+/** Of one limit and caller: how many were granted. */
+export type Spent = readonly [limit: string, caller: string, count: number]
 
 /** Messages between the parts of a node, and between nodes. They are hints: the store is authoritative. */
 export type BusMessage =
@@ -50,6 +53,10 @@ export type BusMessage =
   | { readonly type: 'user_disabled'; readonly userKey: UserKey }
   /** A market data session was opened: the user's sessions with other tokens or from other addresses end. */
   | { readonly type: 'market_token_used'; readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }
+  /** Sent by each node at intervals, with the members among which it divides limits. */
+  | { readonly type: 'node_alive'; readonly nodeId: NodeId; readonly members: readonly NodeId[] }
+  /** What a node granted of limits that all nodes share: limit, caller and number; negative: given back. */
+  | { readonly type: 'rates_spent'; readonly nodeId: NodeId; readonly spent: readonly Spent[] }
 
 export const BUS_MESSAGE_TYPES = [
   'events',
@@ -67,7 +74,9 @@ export const BUS_MESSAGE_TYPES = [
   'platform_secret_changed',
   'platform_access_ended',
   'user_disabled',
-  'market_token_used'
+  'market_token_used',
+  'node_alive',
+  'rates_spent'
 ] as const satisfies readonly BusMessage['type'][]
 export type BusMessageType = BusMessage['type']
 

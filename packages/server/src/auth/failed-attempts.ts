@@ -3,7 +3,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Bus } from '@trunkline/core/ports/bus'
 import { LRUCache } from 'lru-cache'
 import { addressGroup } from './address.ts'
-import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
+import { type Allowance, type Rate, RateLimiter, type SharedLimit, type SharedLimits } from './rate-limit.ts'
 
 /** Failures for one client id, or one user of a platform, from all addresses: many times the limit of one address. */
 const NAME = { perSecond: 10, burst: 1_000 }
@@ -12,6 +12,17 @@ const UNDER_WAY_MAX = 2_048
 /** Cached keys and tokens, and cached users: separate, so that a platform with many users displaces no key. */
 const GOOD_MAX = 20_000
 const TOO_MANY = 'Too many failed authentications. Wait as long as the retry-after header says.'
+
+/** The limits of failures that the nodes of a cluster share. */
+export interface SharedFailures {
+  readonly addresses: SharedLimit
+  readonly names: SharedLimit
+}
+
+/** Those of `what`; null where there is one node. */
+export function sharedFailures(limits: SharedLimits | null, what: 'rest' | 'stream' | 'market'): SharedFailures | null {
+  return limits === null ? null : { addresses: limits(`${what}_failures_of_address`), names: limits(`${what}_failures_of_name`) }
+}
 
 /** Too many attempts failed. */
 export class TooManyFailures extends ServiceError {
@@ -44,10 +55,17 @@ export class FailedAttempts implements AttemptLimits {
   readonly #goodKeys = new LRUCache<string, string>({ max: GOOD_MAX })
   readonly #goodUsers = new LRUCache<string, string>({ max: GOOD_MAX })
 
-  constructor(ofAddress: Rate, monotonicMs: () => number, ofName: Rate = NAME, underWayMax = UNDER_WAY_MAX) {
+  /** @param shared what the nodes of a cluster share; null where there is one */
+  constructor(
+    ofAddress: Rate,
+    monotonicMs: () => number,
+    ofName: Rate = NAME,
+    underWayMax = UNDER_WAY_MAX,
+    shared: SharedFailures | null = null
+  ) {
     this.#underWayMax = underWayMax
-    this.#addresses = new RateLimiter(ofAddress)
-    this.#names = new RateLimiter(ofName)
+    this.#addresses = new RateLimiter(ofAddress, undefined, shared?.addresses ?? null)
+    this.#names = new RateLimiter(ofName, undefined, shared?.names ?? null)
     this.#monotonicMs = monotonicMs
   }
 

@@ -1,4 +1,4 @@
-import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
+import { type Allowance, type Rate, RateLimiter, type SharedLimit } from './rate-limit.ts'
 
 /** The part of an owner's bucket that is reserved for keys that use little; each key may always use that share of the owner's rate. */
 const RESERVED = 0.25
@@ -9,19 +9,23 @@ const RESERVED = 0.25
  */
 export class SharedRate {
   readonly #reserve: number
+  readonly #share: () => number
   readonly #owners: RateLimiter
   readonly #keys: RateLimiter
 
-  constructor({ perSecond, burst }: Rate) {
+  /** @param shared what the nodes of a cluster share; absent where there is one */
+  constructor({ perSecond, burst }: Rate, shared: { readonly owners: SharedLimit; readonly keys: SharedLimit } | null = null) {
     this.#reserve = Math.floor(burst * RESERVED)
-    this.#owners = new RateLimiter({ perSecond, burst })
-    this.#keys = new RateLimiter({ perSecond: perSecond * RESERVED, burst: Math.max(1, this.#reserve) })
+    this.#share = () => shared?.owners.share ?? 1
+    this.#owners = new RateLimiter({ perSecond, burst }, undefined, shared?.owners ?? null)
+    const ofKey = { perSecond: perSecond * RESERVED, burst: Math.max(1, this.#reserve) }
+    this.#keys = new RateLimiter(ofKey, undefined, shared?.keys ?? null)
   }
 
   /** Takes one request from the owner's bucket if the key may, and returns the key's state. `nowMs` is monotonic. */
   take(owner: string, key: string, nowMs: number): Allowance {
     const shared = this.#owners.peek(owner, nowMs)
-    if (shared.remaining > this.#reserve || shared.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)
+    if (shared.remaining > this.#reserve * this.#share() || shared.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)
     const own = this.#keys.take(key, nowMs)
     if (own.retryAfterSeconds !== null) return { ...shared, remaining: 0, retryAfterSeconds: own.retryAfterSeconds }
     const taken = this.#owners.take(owner, nowMs)
@@ -30,7 +34,7 @@ export class SharedRate {
 
   /** Returns one {@link take} that was just granted and led to nothing. */
   giveBack(owner: string, key: string, nowMs: number): void {
-    if (this.#owners.peek(owner, nowMs).remaining < this.#reserve) this.#keys.giveBack(key)
+    if (this.#owners.peek(owner, nowMs).remaining < this.#reserve * this.#share()) this.#keys.giveBack(key)
     this.#owners.giveBack(owner)
   }
 }

@@ -41,7 +41,12 @@ const FIELDS: { readonly [Kind in NodeMessage['type']]: TProperties } = {
   secret_issued: { of: Type.Union([Type.Literal('key'), Type.Literal('user')]), name: text, secretHash: sha256 },
   platform_secret_changed: { platformId: uuid },
   platform_access_ended: { platformId: uuid, keyId: Type.Union([uuid, Type.Null()]) },
-  market_token_used: { userKey: uuid, tokenHash: sha256, address: text }
+  market_token_used: { userKey: uuid, tokenHash: sha256, address: text },
+  node_alive: { nodeId: uuid, members: Type.Array(uuid, { maxItems: 256 }) },
+  rates_spent: {
+    nodeId: uuid,
+    spent: Type.Array(Type.Tuple([text, text, Type.Integer({ minimum: -1e9, maximum: 1e9 })]), { maxItems: 1_024 })
+  }
 }
 
 const schemas: readonly TSchema[] = Object.entries(FIELDS).map(([type, fields]) => Type.Object({ type: Type.Literal(type), ...fields }))

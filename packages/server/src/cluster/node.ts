@@ -4,6 +4,7 @@ import { within } from '@trunkline/core/app/time-limits'
 import type { Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -11,6 +12,7 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import type { Ownership } from '@trunkline/core/ports/ownership'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Settings } from '../config/settings.ts'
+import { ClusterRates } from './cluster-rates.ts'
 import { DIRECT_MESSAGE_PATH, DirectMessages } from './direct-messages.ts'
 import {
   answerOf,
@@ -126,6 +128,18 @@ export class ClusterNode {
 
   get ownership(): Ownership {
     return this.#member
+  }
+
+  /** The nodes that are members, this one included once it has joined. */
+  get memberIds(): readonly NodeId[] {
+    return this.#member.members.map(({ nodeId }) => nodeId)
+  }
+
+  /** Limits that this node shares with the others. */
+  ratesOver(bus: Bus, isConnected: () => boolean): ClusterRates {
+    const { clock } = this.#deps
+    const members = () => this.memberIds
+    return new ClusterRates({ bus, clock, nodeId: this.#nodeId, members, isConnected, leaseMs: LEASE_TIMING.leaseMs })
   }
 
   /** Partitions that this node owns. */

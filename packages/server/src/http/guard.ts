@@ -5,8 +5,8 @@ import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformKey, Scope } from '@trunkline/core/domain/platform-key'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
-import { FailedAttempts, TooManyFailures } from '../auth/failed-attempts.ts'
-import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
+import { FailedAttempts, sharedFailures, TooManyFailures } from '../auth/failed-attempts.ts'
+import { type Allowance, RateLimiter, type SharedLimits } from '../auth/rate-limit.ts'
 import { SharedRate } from '../auth/shared-rate.ts'
 import { type Credentials, credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
@@ -37,11 +37,14 @@ export class Guard {
   readonly #users: RateLimiter
   readonly #attempts: FailedAttempts
 
-  constructor(deps: GuardDeps, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>) {
+  /** @param shared the limits that the nodes of a cluster share; null where there is one node */
+  constructor(deps: GuardDeps, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>, shared: SharedLimits | null = null) {
     this.#deps = deps
-    this.#platforms = new SharedRate(limits.platform)
+    this.#platforms = new SharedRate(limits.platform, shared && { owners: shared('platform'), keys: shared('platform_key') })
+    // Counted by the user's owner only.
     this.#users = new RateLimiter(limits.user)
-    this.#attempts = new FailedAttempts(limits.failedAuthentication, () => deps.clock.monotonicMs())
+    const failures = sharedFailures(shared, 'rest')
+    this.#attempts = new FailedAttempts(limits.failedAuthentication, () => deps.clock.monotonicMs(), undefined, undefined, failures)
   }
 
   /** Subscribes to secrets that are issued while the service runs. */

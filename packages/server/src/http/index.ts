@@ -46,7 +46,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
     accessRecorder(deps.log, options, () => deps.clock.monotonicMs())
   )
   const gate = new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies))
-  const guard = new Guard(deps, options.limits)
+  const guard = new Guard(deps, options.limits, options.sharedLimits ?? null)
   guard.listenTo(deps.bus)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }

@@ -1,4 +1,4 @@
-import type { Rate } from '../auth/rate-limit.ts'
+import type { Rate, SharedLimits } from '../auth/rate-limit.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
 import type { Forwarder } from './forwarder.ts'
@@ -72,6 +72,8 @@ export interface HttpOptions {
   readonly forwarder?: Forwarder
   /** Whether this node ends and others serve on: then no request is refused for it, and each response ends its connection. */
   readonly isLeaving?: () => boolean
+  /** The limits that the nodes of a cluster share; absent where there is one node. */
+  readonly sharedLimits?: SharedLimits | null
 }
 
 export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl'> = {

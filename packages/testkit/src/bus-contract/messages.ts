@@ -1,4 +1,4 @@
-import type { AccountId, ConnectionId, EventId, KeyId, PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { AccountId, ConnectionId, EventId, KeyId, NodeId, PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
@@ -37,7 +37,16 @@ export const MESSAGES: readonly BusMessage[] = [
   { type: 'platform_access_ended', platformId, keyId: null },
   { type: 'platform_access_ended', platformId, keyId: uuidOf<KeyId>(0xe0) },
   { type: 'user_disabled', userKey: userKey(1) },
-  { type: 'market_token_used', userKey: userKey(1), tokenHash: HASH, address: '2001:db8::1' }
+  { type: 'market_token_used', userKey: userKey(1), tokenHash: HASH, address: '2001:db8::1' },
+  { type: 'node_alive', nodeId: uuidOf<NodeId>(0x0d), members: [uuidOf<NodeId>(0x0d), uuidOf<NodeId>(0x0e)] },
+  {
+    type: 'rates_spent',
+    nodeId: uuidOf<NodeId>(0x0d),
+    spent: [
+      ['platform', platformId, 400],
+      ['platform', `${platformId} ünïcode`, -1]
+    ]
+  }
 ]
 
 export function eventOf(key: UserKey, seq: number, text = ''): LoggedEvent {

@@ -46,7 +46,7 @@ import type { SoleAccount } from './sole-account.ts'
 /** What a definition is opened with. @throws TypeError for an address that must be encrypted and is not */
 export function restBroker<Resource extends string, Placing>(
   definition: RestDefinition<Resource, Placing>,
-  { clock, fraction, log, meter }: BrokerDeps
+  { clock, fraction, log, meter, quotaShare }: BrokerDeps
 ): OpenedBroker {
   const { capabilities, environment, plain, apiUrl, resourceUrls, httpLimits, answers, confirm } = definition
   const clients = new Map<string, HttpClient>()
@@ -56,7 +56,7 @@ export function restBroker<Resource extends string, Placing>(
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
   const lists = new RecordLists({ broker: capabilities.id, log, meter, clock, unknownValues })
   const connectLimiters = new ConnectLimiters(clock, definition.connectsPerSecond)
-  const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock)
+  const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock, quotaShare)
   const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const calling: Omit<CallOptions, 'tokens' | 'limiters' | 'http' | 'base'> = {
     ...answers,

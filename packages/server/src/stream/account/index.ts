@@ -4,7 +4,8 @@ import type { AppDeps } from '@trunkline/core/app/application'
 import { Semaphore } from '@trunkline/core/app/semaphore'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
-import { FailedAttempts } from '../../auth/failed-attempts.ts'
+import { FailedAttempts, sharedFailures } from '../../auth/failed-attempts.ts'
+import type { SharedLimits } from '../../auth/rate-limit.ts'
 import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { StreamEndpoint } from '../gateway.ts'
 import { type EncodeUpdate, Hub, type HubDeps } from './hub.ts'
@@ -23,6 +24,8 @@ export interface AccountStreamOptions {
   readonly healthOf?: SessionDeps['healthOf']
   /** Between nodes: any message of the bus may be lost, so what it would report is looked up at intervals. */
   readonly inCluster?: boolean
+  /** The limits that the nodes of a cluster share; null where there is one node. */
+  readonly sharedLimits?: SharedLimits | null
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
@@ -46,7 +49,15 @@ export class AccountStream implements StreamEndpoint {
 
   constructor(
     deps: AppDeps,
-    { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false, healthOf }: AccountStreamOptions = {}
+    {
+      sessionsMax = SESSIONS_MAX,
+      limits,
+      encode,
+      watch = deps.watch,
+      inCluster = false,
+      healthOf,
+      sharedLimits = null
+    }: AccountStreamOptions = {}
   ) {
     const { store, bus, clock, log, ids } = deps
     this.hub = new Hub({
@@ -62,7 +73,8 @@ export class AccountStream implements StreamEndpoint {
     this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Semaphore<'subscribe'>(clock, READS)
-    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
+    const failures = sharedFailures(sharedLimits, 'stream')
+    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs(), undefined, undefined, failures)
     this.#stopListening = attempts.listenTo(bus)
     this.#shared = {
       ...deps,

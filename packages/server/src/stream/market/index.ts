@@ -6,7 +6,8 @@ import { Semaphore } from '@trunkline/core/app/semaphore'
 import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
-import { FailedAttempts } from '../../auth/failed-attempts.ts'
+import { FailedAttempts, sharedFailures } from '../../auth/failed-attempts.ts'
+import type { SharedLimits } from '../../auth/rate-limit.ts'
 import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
 import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
@@ -29,6 +30,12 @@ const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 
 export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMax: 16 * 1024, sendBuffer: SEND_BUFFER }
 
 const MOVED = 'another node serves this user from now on; connect again'
+
+/** What the nodes of a cluster count together. */
+export interface MarketInCluster {
+  readonly addressSlots: AddressSlots
+  readonly sharedLimits: SharedLimits
+}
 
 /** What a session is admitted with. */
 interface Admission {
@@ -72,14 +79,15 @@ export class MarketStream implements StreamEndpoint {
     limits: Partial<MarketSessionLimits> = {},
     slots: SlotLimits = SLOT_LIMITS,
     ownerSessions: OwnerSessions | null = null,
-    addressSlots: AddressSlots | null = null
+    inCluster: MarketInCluster | null = null
   ) {
     this.#slots = new SessionSlots(slots)
     this.#perAddress = slots.perAddress
-    this.#addressSlots = addressSlots
+    this.#addressSlots = inCluster?.addressSlots ?? null
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
-    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
+    const failures = sharedFailures(inCluster?.sharedLimits ?? null, 'market')
+    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs(), undefined, undefined, failures)
     const reads = new Semaphore<'snapshot'>(clock, SNAPSHOTS)
     const readsOfUser = new Semaphore<UserKey>(clock, SNAPSHOTS_OF_USER)
     const { signal } = this.#stopping

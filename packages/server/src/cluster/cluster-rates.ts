@@ -1,0 +1,173 @@
+import type { NodeId } from '@trunkline/core/domain/ids'
+import type { Bus, Spent } from '@trunkline/core/ports/bus'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+/** A node sends what it granted no sooner than this after the first, so at most ten times a second. */
+const TELL_MS = 100
+const LOOK_MS = 250
+const ALIVE_EVERY = 4
+/** A node that was not heard for so long is taken for one that hears nothing either. */
+const HEARD_MS = 2_500
+/** What is told at once, in messages of bounded length; the rest waits for the next time. */
+const TOLD = { messages: 16, characters: 12_000, callers: 1_000 }
+/** Callers whose grants wait to be told. Beyond it they are not told. */
+const CALLERS_MAX = 20_000
+const NAME_MAX = 512
+/** More members than there are partitions own nothing. */
+const MEMBERS_MAX = 256
+
+export interface ClusterRatesDeps {
+  readonly bus: Bus
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep' | 'alarm'>
+  readonly nodeId: NodeId
+  /** The living members as this node sees them, this one included once it has joined. */
+  readonly members: () => readonly NodeId[]
+  readonly isConnected: () => boolean
+  /** Within this time every living member sees one that has joined. */
+  readonly leaseMs: number
+}
+
+type Listener = (caller: string, count: number, nowMs: number) => void
+
+/**
+ * Limits that the nodes of a cluster share. Nodes tell each other what they grant, and take it from their own buckets; so a caller has its
+ * limit once, whichever nodes it asks. Nobody waits for that: a caller may be granted what several nodes grant within the tenth of a second
+ * before they tell each other, and pays it back. A node that does not hear some of the others grants only the part of those that it hears:
+ * without NATS each grants an equal part.
+ */
+export class ClusterRates {
+  readonly #deps: ClusterRatesDeps
+  readonly #listeners = new Map<string, Listener>()
+  readonly #spent = new Map<string, Map<string, number>>()
+  #callers = 0
+  #telling: Disposable | null = null
+  /** When each other node was heard, and the members that it knew. */
+  readonly #heard = new Map<NodeId, { readonly atMs: number; readonly members: ReadonlySet<NodeId> }>()
+  readonly #stopping = new AbortController()
+  readonly #unsubscribe: () => void
+  #share = 1
+  #quotaShare = 0
+  #joinedMs: number | null = null
+  #isCounted = false
+
+  constructor(deps: ClusterRatesDeps) {
+    this.#deps = deps
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        if (message.type === 'node_alive') this.#hear(message.nodeId, message.members)
+        else if (message.type === 'rates_spent' && message.nodeId !== deps.nodeId) this.#take(message.spent)
+        else if (message.type === 'bus_resumed') this.#announce()
+      },
+      ['node_alive', 'rates_spent', 'bus_resumed']
+    )
+  }
+
+  /** One limit, by a name that is the same on every node. */
+  limit(name: string): { readonly share: number; spent(caller: string, count: number): void; onSpent(listener: Listener): void } {
+    const share = () => this.#share
+    return {
+      get share() {
+        return share()
+      },
+      spent: (caller, count) => this.#note(name, caller, count),
+      onSpent: listener => void this.#listeners.set(name, listener)
+    }
+  }
+
+  /**
+   * The part of a broker's quota that this node may use: the parts of all nodes are never more than the whole. A node that joins has none
+   * until the others count it: they say so, or had the time of a lease to see it.
+   */
+  get quotaShare(): number {
+    return this.#quotaShare
+  }
+
+  start(): void {
+    void this.#run()
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#unsubscribe()
+    this.#telling?.[Symbol.dispose]()
+  }
+
+  async #run(): Promise<void> {
+    const { clock, members } = this.#deps
+    const { signal } = this.#stopping
+    let before = ''
+    for (let look = 0; !signal.aborted; look += 1) {
+      const known = members().join()
+      if (known !== before || look % ALIVE_EVERY === 0) this.#announce()
+      before = known
+      this.#divide()
+      await clock.sleep(LOOK_MS, signal).catch(() => undefined)
+    }
+  }
+
+  #announce(): void {
+    const { bus, nodeId, members } = this.#deps
+    bus.publish({ type: 'node_alive', nodeId, members: members().slice(0, MEMBERS_MAX) })
+  }
+
+  #hear(nodeId: NodeId, members: readonly NodeId[]): void {
+    if (nodeId === this.#deps.nodeId) return
+    this.#heard.set(nodeId, { atMs: this.#deps.clock.monotonicMs(), members: new Set(members) })
+    this.#divide()
+  }
+
+  #divide(): void {
+    const { nodeId, members, isConnected, clock, leaseMs } = this.#deps
+    const nowMs = clock.monotonicMs()
+    for (const [other, { atMs }] of this.#heard) if (nowMs - atMs >= HEARD_MS) this.#heard.delete(other)
+    const living = members()
+    if (!living.includes(nodeId)) return
+    const others = living.filter(other => other !== nodeId)
+    const heard = isConnected() ? others.filter(other => this.#heard.has(other)) : []
+    this.#share = (1 + heard.length) / living.length
+    this.#joinedMs ??= nowMs
+    this.#isCounted ||= nowMs - this.#joinedMs >= leaseMs || others.every(other => this.#heard.get(other)?.members.has(nodeId) === true)
+    this.#quotaShare = this.#isCounted ? 1 / living.length : 0
+  }
+
+  #take(spent: readonly Spent[]): void {
+    const nowMs = this.#deps.clock.monotonicMs()
+    for (const [name, caller, count] of spent) this.#listeners.get(name)?.(caller, count, nowMs)
+  }
+
+  #note(name: string, caller: string, count: number): void {
+    const callers = this.#spent.get(name) ?? new Map<string, number>()
+    const before = callers.get(caller)
+    if (before === undefined && (this.#callers >= CALLERS_MAX || caller === '' || caller.length > NAME_MAX)) return
+    if (before === undefined) this.#callers += 1
+    this.#spent.set(name, callers.set(caller, (before ?? 0) + count))
+    this.#telling ??= this.#deps.clock.alarm(TELL_MS, () => this.#tell())
+  }
+
+  #tell(): void {
+    const { bus, nodeId, clock } = this.#deps
+    this.#telling = null
+    for (let messages = 0; messages < TOLD.messages && this.#callers > 0; messages += 1) {
+      const spent = this.#next()
+      if (spent.length > 0) bus.publish({ type: 'rates_spent', nodeId, spent })
+    }
+    if (this.#callers > 0) this.#telling = clock.alarm(TELL_MS, () => this.#tell())
+  }
+
+  /** What fits into one message. */
+  #next(): readonly Spent[] {
+    const spent: Spent[] = []
+    let characters = 0
+    for (const [name, callers] of this.#spent)
+      for (const [caller, count] of callers) {
+        if (characters >= TOLD.characters || spent.length >= TOLD.callers) return spent
+        callers.delete(caller)
+        this.#callers -= 1
+        // What was given back was not granted.
+        if (count === 0) continue
+        spent.push([name, caller, count])
+        characters += Buffer.byteLength(JSON.stringify([name, caller, count]))
+      }
+    return spent
+  }
+}
