@@ -201,7 +201,8 @@ async function start(
     timing: timingOf(settings)
   }
   await settleEndpoints(deps)
-  const app = started(deps, parts, settings.eventsDays)
+  const shared = node === null ? null : { isOurs: () => node.isFirst, sweep: () => opened.marketSlots.sweep() }
+  const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
   const http = buildHttp(app, {
@@ -326,11 +327,10 @@ async function start(
 }
 
 /** The application and its background work. */
-function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
+function started(deps: Deps, parts: Parts, housekeeping: Housekeeping): AppDeps {
   const { app, revocations, parts: stoppable } = application(deps, new CredentialCache(deps.store, deps.bus, deps.clock))
   for (const { name, stop } of stoppable) parts.add(name, stop)
   revocations.start()
-  const housekeeping = new Housekeeping(deps, eventsDays)
   parts.add('housekeeping', () => housekeeping.stop())
   housekeeping.start()
   return app

@@ -17,11 +17,11 @@ export interface Allowance {
 
 /** A limit that the nodes of a cluster share. */
 export interface SharedLimit {
-  /** The part of the rate that this node may grant: 1 while nodes tell each other what they grant. */
+  /** The part of the rate that this node may grant: 1 while nodes report to each other what they grant. */
   readonly share: number
   /** This node has granted so many; negative: given back. */
   spent(caller: string, count: number): void
-  /** `listener` is told what other nodes granted. */
+  /** `listener` receives what other nodes granted. */
   onSpent(listener: (caller: string, count: number, nowMs: number) => void): void
 }
 

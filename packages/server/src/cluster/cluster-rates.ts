@@ -3,14 +3,14 @@ import type { Bus, Spent } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 
 /** A node sends what it granted no sooner than this after the first, so at most ten times a second. */
-const TELL_MS = 100
+const REPORT_MS = 100
 const LOOK_MS = 250
 const ALIVE_EVERY = 4
-/** A node that was not heard for so long is taken for one that hears nothing either. */
-const HEARD_MS = 2_500
-/** What is told at once, in messages of bounded length; the rest waits for the next time. */
-const TOLD = { messages: 16, characters: 12_000, callers: 1_000 }
-/** Callers whose grants wait to be told. Beyond it they are not told. */
+/** A node that sent nothing for so long is taken for one that receives nothing either. */
+const SILENT_MS = 2_500
+/** What is sent at once, in messages of bounded length; the rest waits for the next time. */
+const REPORT = { messages: 16, characters: 12_000, callers: 1_000 }
+/** Callers whose grants wait to be sent. Beyond it they are not sent. */
 const CALLERS_MAX = 20_000
 const NAME_MAX = 512
 /** More members than there are partitions own nothing. */
@@ -30,19 +30,19 @@ export interface ClusterRatesDeps {
 type Listener = (caller: string, count: number, nowMs: number) => void
 
 /**
- * Limits that the nodes of a cluster share. Nodes tell each other what they grant, and take it from their own buckets; so a caller has its
- * limit once, whichever nodes it asks. Nobody waits for that: a caller may be granted what several nodes grant within the tenth of a second
- * before they tell each other, and pays it back. A node that does not hear some of the others grants only the part of those that it hears:
- * without NATS each grants an equal part.
+ * Limits that the nodes of a cluster share. Nodes report to each other what they grant, and take it from their own buckets, so a caller
+ * has its limit once, whichever nodes it asks. Nobody waits for that: a caller may be granted what several nodes grant within the tenth
+ * of a second before they report it, and pays it back. A node that receives nothing from some of the others grants only the part of the
+ * rest: without NATS each grants an equal part.
  */
 export class ClusterRates {
   readonly #deps: ClusterRatesDeps
   readonly #listeners = new Map<string, Listener>()
   readonly #spent = new Map<string, Map<string, number>>()
   #callers = 0
-  #telling: Disposable | null = null
-  /** When each other node was heard, and the members that it knew. */
-  readonly #heard = new Map<NodeId, { readonly atMs: number; readonly members: ReadonlySet<NodeId> }>()
+  #reporting: Disposable | null = null
+  /** When each other node last sent something, and the members that it knew. */
+  readonly #lastReceived = new Map<NodeId, { readonly atMs: number; readonly members: ReadonlySet<NodeId> }>()
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   #share = 1
@@ -54,7 +54,7 @@ export class ClusterRates {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe(
       message => {
-        if (message.type === 'node_alive') this.#hear(message.nodeId, message.members)
+        if (message.type === 'node_alive') this.#receive(message.nodeId, message.members)
         else if (message.type === 'rates_spent' && message.nodeId !== deps.nodeId) this.#take(message.spent)
         else if (message.type === 'bus_resumed') this.#announce()
       },
@@ -89,7 +89,7 @@ export class ClusterRates {
   stop(): void {
     this.#stopping.abort()
     this.#unsubscribe()
-    this.#telling?.[Symbol.dispose]()
+    this.#reporting?.[Symbol.dispose]()
   }
 
   async #run(): Promise<void> {
@@ -110,23 +110,24 @@ export class ClusterRates {
     bus.publish({ type: 'node_alive', nodeId, members: members().slice(0, MEMBERS_MAX) })
   }
 
-  #hear(nodeId: NodeId, members: readonly NodeId[]): void {
+  #receive(nodeId: NodeId, members: readonly NodeId[]): void {
     if (nodeId === this.#deps.nodeId) return
-    this.#heard.set(nodeId, { atMs: this.#deps.clock.monotonicMs(), members: new Set(members) })
+    this.#lastReceived.set(nodeId, { atMs: this.#deps.clock.monotonicMs(), members: new Set(members) })
     this.#divide()
   }
 
   #divide(): void {
     const { nodeId, members, isConnected, clock, leaseMs } = this.#deps
     const nowMs = clock.monotonicMs()
-    for (const [other, { atMs }] of this.#heard) if (nowMs - atMs >= HEARD_MS) this.#heard.delete(other)
+    for (const [other, { atMs }] of this.#lastReceived) if (nowMs - atMs >= SILENT_MS) this.#lastReceived.delete(other)
     const living = members()
     if (!living.includes(nodeId)) return
     const others = living.filter(other => other !== nodeId)
-    const heard = isConnected() ? others.filter(other => this.#heard.has(other)) : []
-    this.#share = (1 + heard.length) / living.length
+    const reachable = isConnected() ? others.filter(other => this.#lastReceived.has(other)) : []
+    this.#share = (1 + reachable.length) / living.length
     this.#joinedMs ??= nowMs
-    this.#isCounted ||= nowMs - this.#joinedMs >= leaseMs || others.every(other => this.#heard.get(other)?.members.has(nodeId) === true)
+    this.#isCounted ||=
+      nowMs - this.#joinedMs >= leaseMs || others.every(other => this.#lastReceived.get(other)?.members.has(nodeId) === true)
     this.#quotaShare = this.#isCounted ? 1 / living.length : 0
   }
 
@@ -141,17 +142,17 @@ export class ClusterRates {
     if (before === undefined && (this.#callers >= CALLERS_MAX || caller === '' || caller.length > NAME_MAX)) return
     if (before === undefined) this.#callers += 1
     this.#spent.set(name, callers.set(caller, (before ?? 0) + count))
-    this.#telling ??= this.#deps.clock.alarm(TELL_MS, () => this.#tell())
+    this.#reporting ??= this.#deps.clock.alarm(REPORT_MS, () => this.#report())
   }
 
-  #tell(): void {
+  #report(): void {
     const { bus, nodeId, clock } = this.#deps
-    this.#telling = null
-    for (let messages = 0; messages < TOLD.messages && this.#callers > 0; messages += 1) {
+    this.#reporting = null
+    for (let messages = 0; messages < REPORT.messages && this.#callers > 0; messages += 1) {
       const spent = this.#next()
       if (spent.length > 0) bus.publish({ type: 'rates_spent', nodeId, spent })
     }
-    if (this.#callers > 0) this.#telling = clock.alarm(TELL_MS, () => this.#tell())
+    if (this.#callers > 0) this.#reporting = clock.alarm(REPORT_MS, () => this.#report())
   }
 
   /** What fits into one message. */
@@ -160,7 +161,7 @@ export class ClusterRates {
     let characters = 0
     for (const [name, callers] of this.#spent)
       for (const [caller, count] of callers) {
-        if (characters >= TOLD.characters || spent.length >= TOLD.callers) return spent
+        if (characters >= REPORT.characters || spent.length >= REPORT.callers) return spent
         callers.delete(caller)
         this.#callers -= 1
         // What was given back was not granted.

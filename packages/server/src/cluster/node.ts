@@ -3,7 +3,7 @@ import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import { within } from '@trunkline/core/app/time-limits'
 import type { Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
-import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import { type Partition, parsePartition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
@@ -47,6 +47,8 @@ const UNPROVEN = { perAddress: CONNECTIONS.toNode, inAll: 2 * CONNECTIONS.toNode
 const DRAIN_MS_MAX = 12_000
 /** How long clients may take to send a request on a connection that they keep alive, and so to learn that it ends. */
 const LEAVING_MS = 1_500
+
+const FIRST = parsePartition(0)
 
 interface NodeDeps {
   readonly clock: Clock & CorrectableClock
@@ -133,6 +135,11 @@ export class ClusterNode {
   /** The nodes that are members, this one included once it has joined. */
   get memberIds(): readonly NodeId[] {
     return this.#member.members.map(({ nodeId }) => nodeId)
+  }
+
+  /** Whether this node does what one has to do for all: the owner of the first partition. */
+  get isFirst(): boolean {
+    return this.#member.owns(FIRST)
   }
 
   /** Limits that this node shares with the others. */

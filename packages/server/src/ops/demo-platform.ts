@@ -1,7 +1,8 @@
 /** The demo platform for newcomers: created in an empty practice installation, with its secret in one private file. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { Deps } from '@trunkline/core/app/deps'
-import type { PlatformId } from '@trunkline/core/domain/ids'
+import { type PlatformId, parseUuid } from '@trunkline/core/domain/ids'
+import type { Hasher } from '@trunkline/core/ports/vault'
 import { writeDurably } from '@trunkline/files/durable'
 
 /** What a newcomer needs; the contents of `demo-platform.json`. */
@@ -108,7 +109,7 @@ export async function demoPlatform(
   }
   const clientSecret = ids.secret('sk_')
   const platform = {
-    platformId: ids.uuid<PlatformId>(),
+    platformId: demoPlatformId(hasher),
     clientId: ids.secret('pk_').slice(0, 27),
     name: 'Demo platform',
     redirectAllowList: [],
@@ -118,6 +119,21 @@ export async function demoPlatform(
   }
   const demo = file.write({ client_id: platform.clientId, client_secret: clientSecret, ...addresses })
   const audit = { actor: 'operator', action: 'platform.create', result: 'ok', ip: null, requestId: null, detail: { demo: true } } as const
-  await store.platforms.create(platform, hasher.hash(clientSecret), { at: clock.now(), target: platform.platformId, ...audit })
-  return { demo, created: true }
+  try {
+    await store.platforms.create(platform, hasher.hash(clientSecret), { at: clock.now(), target: platform.platformId, ...audit })
+    return { demo, created: true }
+  } catch (cause) {
+    const known = await store.platforms.find(platform.platformId)
+    if (known === null || known.clientId === platform.clientId) throw cause
+    // Another node that starts at the same time was first, and has its credentials.
+    rmSync(file.path)
+    return null
+  }
+}
+
+/** The same for all nodes of an installation, so that it has one. */
+function demoPlatformId(hasher: Pick<Hasher, 'derive'>): PlatformId {
+  const hex = Buffer.from(hasher.derive('the demo platform')).toString('hex')
+  const [a, b, c, d, e] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20), hex.slice(20, 32)]
+  return parseUuid(`${a}-${b}-8${c}-8${d}-${e}`, 'platform')
 }

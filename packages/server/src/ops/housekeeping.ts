@@ -28,19 +28,36 @@ export interface HousekeepingCounts {
   readonly events: Pick<EventStore, 'prune'>
 }
 
-/** Regular work outside requests: chaining the audit log, and erasing expired links, tokens and events. */
+/** Housekeeping in a cluster. */
+export interface SharedHousekeeping {
+  /** Whether this node does it for all. */
+  isOurs(): boolean
+  /** Removes what dead nodes left behind. */
+  sweep(): Promise<void>
+}
+
+/**
+ * Regular work outside requests: chaining the audit log, and erasing expired links, tokens and events. In a cluster one node does it. If
+ * two did for a moment, one would wait for the other in the database.
+ */
 export class Housekeeping {
   readonly #store: HousekeepingCounts
   readonly #clock: Clock
   readonly #log: Log
   readonly #keepEventsMs: number
+  readonly #shared: SharedHousekeeping | null
   /** The wall clock at the start minus the monotonic one. */
   readonly #apartMs: number
   readonly #stopping = new AbortController()
   #running: Promise<unknown> | null = null
 
-  /** @param eventsDays days for which events are retained */
-  constructor(deps: { readonly store: HousekeepingCounts; readonly clock: Clock; readonly log: Log }, eventsDays: number) {
+  /** @param eventsDays days for which events are retained; @param shared null where there is one node */
+  constructor(
+    deps: { readonly store: HousekeepingCounts; readonly clock: Clock; readonly log: Log },
+    eventsDays: number,
+    shared: SharedHousekeeping | null = null
+  ) {
+    this.#shared = shared
     this.#store = deps.store
     this.#clock = deps.clock
     this.#log = deps.log
@@ -68,6 +85,7 @@ export class Housekeeping {
     while (!signal.aborted) {
       await this.#pause(ms)
       if (signal.aborted) return
+      if (this.#shared?.isOurs() === false) continue
       await work().catch(cause => this.#log.warn('housekeeping waits for the store', { cause }))
     }
   }
@@ -80,6 +98,7 @@ export class Housekeeping {
     // For a week an expired link is still distinguished from one that never existed, and its user is sent back to the platform.
     await this.#store.attempts.prune(this.#ago(KEEP_LINKS_MS))
     await this.#store.tokens.prune(this.#ago(KEEP_TOKENS_MS))
+    await this.#shared?.sweep()
   }
 
   /** Ends after the present step when the service stops; the next start continues. */

@@ -85,11 +85,12 @@ test('a platform has its rate once over three nodes, and may have all of it at o
 
   await network.pass(60_000)
   const count = await granted(network, platforms)
-  // A burst, of which a quarter is left to other keys, and ten seconds. Beside that at most what the others grant within the tenth of a second before they tell it.
+  // A burst, of which a quarter is left to other keys, and ten seconds. Beside that at most what the others grant within the tenth of a
+  // second before they report it.
   assert.ok(count >= 360 && count <= 90 + 300 + 20, String(count))
 })
 
-test('nodes tell each other at most ten times a second, in messages of bounded length, and nothing where nothing is spent', async () => {
+test('nodes report to each other at most ten times a second, in messages of bounded length, and nothing where nothing is spent', async () => {
   const { network, nodes } = await three()
   const [node] = nodes
   assert.ok(node !== undefined)
@@ -103,15 +104,15 @@ test('nodes tell each other at most ten times a second, in messages of bounded l
     for (const caller of ['a', 'b']) limit.spent(caller, 1)
     await network.pass(1)
   }
-  const told = network.sent.flatMap(message => (message.type === 'rates_spent' ? [message] : []))
-  assert.ok(told.length <= 10, String(told.length))
+  const sent = network.sent.flatMap(message => (message.type === 'rates_spent' ? [message] : []))
+  assert.ok(sent.length <= 10, String(sent.length))
   await network.pass(100)
   network.sent = []
   for (let index = 0; index < 30_000; index += 1) limit.spent(`${'x'.repeat(200)} ${index}`, 1)
   await network.pass(2_000)
   const spent = network.sent.flatMap(message => (message.type === 'rates_spent' ? [message] : []))
   for (const message of spent) assert.ok(JSON.stringify(message).length < 16_000)
-  assert.ok(spent.flatMap(({ spent: entries }) => entries).length <= 20_000, 'the rest is not told')
+  assert.ok(spent.flatMap(({ spent: entries }) => entries).length <= 20_000, 'the rest is not sent')
 })
 
 test('without NATS each node grants its part; a node that is cut off and those that are not grant no more together', async () => {
@@ -154,7 +155,7 @@ test('failed attempts count over all nodes', async () => {
   for (const at of attempts) at.demandCalm({ ...attempt(), address: '192.0.2.2' })
 })
 
-test('the parts of a broker’s quota are never more than the whole, whoever joins, leaves or hears nothing', async () => {
+test('the parts of a broker’s quota are never more than the whole while nodes join, leave or receive nothing', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const chance = new SeededChance(seed)
     const network = new Network()

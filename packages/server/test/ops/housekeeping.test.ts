@@ -109,3 +109,25 @@ test('a clock that is set far forward makes nothing old; set right again nothing
   assert.equal(events.times.length, 1)
   await housekeeping.stop()
 })
+
+test('of three nodes one does it, and another one once that one is gone', async () => {
+  const clock = new VirtualClock()
+  const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+  const never = async () => 0
+  let first = 0
+  const times = [0, 0, 0]
+  const nodes = times.map((_, index) => {
+    const seal = async () => {
+      times[index] = (times[index] ?? 0) + 1
+      return 0
+    }
+    const store = { audit: { seal }, attempts: { prune: never }, tokens: { prune: never }, events: { prune: never } }
+    return new Housekeeping({ store, clock, log }, 1, { isOurs: () => first === index, sweep: async () => undefined })
+  })
+  for (const node of nodes) node.start()
+  await clock.advance(3_000)
+  first = 2
+  await clock.advance(2_000)
+  assert.deepEqual(times, [3, 0, 2])
+  for (const node of nodes) await node.stop()
+})

@@ -128,6 +128,10 @@ export class ClusterMember implements Ownership {
     return () => this.#listeners.delete(listener)
   }
 
+  owns(partition: Partition): boolean {
+    return this.#isHeld() && this.#owned.has(partition)
+  }
+
   /** How many partitions this node owns. */
   get ownedCount(): number {
     return this.#isHeld() ? this.#owned.size : 0
