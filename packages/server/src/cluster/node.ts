@@ -100,8 +100,9 @@ export class ClusterNode {
     this.#nodeId = ids.uuid<NodeId>()
     this.#member = this.#newMember()
     const { answerWithinMs } = settings
-    const signer = new Signer(signatureKey(hasher), ids.secret(''))
-    this.#clients = new NodeClients(signer, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
+    const key = signatureKey(hasher)
+    const signer = new Signer(key, ids.secret(''))
+    this.#clients = new NodeClients({ signer, key, clock }, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
     this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer })
     this.messages = new DirectMessages({
       ...{ clock, log, ownership: this.#member },
@@ -224,8 +225,10 @@ export class ClusterNode {
         return answerOf({ found, followedAt: nodeId => this.#followed?.usersAt(nodeId) ?? null }, readQuestion(message))
       }
     }
-    const verifier = new Verifier(signatureKey(hasher), this.#nodeId)
-    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, unproven: UNPROVEN, messages, ...takes })
+    const key = signatureKey(hasher)
+    const verifier = new Verifier(key, this.#nodeId)
+    const limits = { connectionsMax: CONNECTIONS.fromNodes, unproven: UNPROVEN }
+    this.#listener = new NodeListener(verifier, log, { ...limits, key, messages, ...takes })
     const port = await this.#listener.listen(nodeHost, nodePort ?? 0)
     this.#url = nodeUrl ?? `http://${nodeHost.includes(':') ? `[${nodeHost}]` : nodeHost}:${port}`
   }

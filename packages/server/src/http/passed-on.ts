@@ -7,8 +7,6 @@ export interface PassedOn {
   readonly address: string
   /** What is left of the platform's rate limit on the node that took the request. It is counted there only. */
   readonly platformAllowance: Allowance
-  /** Whether these are the bytes that were passed on. */
-  isBody(bytes: string | Uint8Array): boolean
 }
 
 /** Response headers between nodes. The client never sees them. */

@@ -14,7 +14,6 @@ import { type Forwarder, moving } from './forwarder.ts'
 import type { Guard } from './guard.ts'
 import { WithHeaders } from './headed.ts'
 import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
-import { passedOnOf } from './passed-on.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
 import type { RefusalPace } from './refusal-pace.ts'
@@ -182,7 +181,6 @@ export function takeJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       requirePlainUtf8(request)
-      if (passedOnOf(request.raw)?.isBody(bytes) === false) throw new Error('the body is not the one that a node passed on')
       done(null, typeof bytes === 'string' ? readJson(Buffer.from(bytes)) : readJson(bytes))
     } catch (error) {
       done(error instanceof Error ? error : new Error('unreadable body', { cause: error }))

@@ -1,10 +1,14 @@
 import type { NodeId } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { OwnerNode } from '@trunkline/core/ports/ownership'
+import { LinkClient, type LinkLimits } from './link-client.ts'
+import { openLink } from './link-opening.ts'
 import { type NodeAnswer, NodeClient, type NodeClientLimits } from './node-client.ts'
+import { encodeRequest, type PassedRequest } from './passed-codec.ts'
 import { SIGNATURE, type Signer, type Vouched } from './signature.ts'
 
 /** Clients of nodes that are gone are closed at this number. Every start of a node is another one. */
-const CLIENTS_MAX = 64
+const CLIENTS_MAX = 128
 
 export interface SignedSend extends Vouched {
   readonly method: string
@@ -13,39 +17,65 @@ export interface SignedSend extends Vouched {
   readonly body: Buffer
 }
 
-/** Signed HTTP to the other nodes. */
-export class NodeClients {
-  readonly #signer: Signer
-  readonly #limits: NodeClientLimits
-  /** Least recently used first. */
-  readonly #clients = new Map<NodeId, NodeClient>()
+export interface NodeClientsDeps {
+  readonly signer: Signer
+  /** Of the signatures. */
+  readonly key: Uint8Array
+  readonly clock: Pick<Clock, 'monotonicMs' | 'alarm'>
+}
 
-  constructor(signer: Signer, limits: NodeClientLimits) {
-    this.#signer = signer
+interface Clients {
+  readonly http: NodeClient
+  readonly link: LinkClient
+}
+
+/** What this node sends to the others: requests of clients over links, messages as signed HTTP. */
+export class NodeClients {
+  readonly #deps: NodeClientsDeps
+  readonly #limits: NodeClientLimits & LinkLimits
+  /** Least recently used first. */
+  readonly #clients = new Map<NodeId, Clients>()
+
+  constructor(deps: NodeClientsDeps, limits: NodeClientLimits & LinkLimits) {
+    this.#deps = deps
     this.#limits = limits
+  }
+
+  /** Passes a request on, once. Any status is an answer. @throws NodeFault */
+  pass(node: OwnerNode, request: PassedRequest, signal: AbortSignal): Promise<NodeAnswer> {
+    return this.#clientsOf(node).link.send(encodeRequest(request), signal)
   }
 
   /** Sends once. Any status is an answer. @throws NodeFault */
   send(node: OwnerNode, request: SignedSend, signal: AbortSignal): Promise<NodeAnswer> {
     const { method, url, body } = request
-    const headers = { ...request.headers, [SIGNATURE]: this.#signer.sign(node.nodeId, request, request) }
-    return this.#clientOf(node).send({ method, path: url, headers, body: body.length === 0 ? null : body }, signal)
+    const headers = { ...request.headers, [SIGNATURE]: this.#deps.signer.sign(node.nodeId, request, request) }
+    return this.#clientsOf(node).http.send({ method, path: url, headers, body: body.length === 0 ? null : body }, signal)
   }
 
   /** Ends what is under way. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map(client => client.cut()))
+    for (const { link } of this.#clients.values()) link.cut()
+    await Promise.all([...this.#clients.values()].map(({ http }) => http.cut()))
   }
 
-  #clientOf({ nodeId, url }: OwnerNode): NodeClient {
-    const client = this.#clients.get(nodeId) ?? new NodeClient(url, this.#limits)
+  #clientsOf(node: OwnerNode): Clients {
+    const { nodeId } = node
+    const clients = this.#clients.get(nodeId) ?? this.#made(node)
     this.#clients.delete(nodeId)
-    this.#clients.set(nodeId, client)
+    this.#clients.set(nodeId, clients)
     const [oldest] = this.#clients
     if (oldest !== undefined && this.#clients.size > CLIENTS_MAX) {
       this.#clients.delete(oldest[0])
-      void oldest[1].close()
+      oldest[1].link.cut()
+      void oldest[1].http.close()
     }
-    return client
+    return clients
+  }
+
+  #made(node: OwnerNode): Clients {
+    const { signer, key, clock } = this.#deps
+    const open = () => openLink(node, signer, key, this.#limits.connectMs)
+    return { http: new NodeClient(node.url, this.#limits), link: new LinkClient(open, this.#limits, clock) }
   }
 }

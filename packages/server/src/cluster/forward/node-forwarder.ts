@@ -6,6 +6,7 @@ import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from '../../http/forwarder.ts'
 import { moving, NoAnswer } from '../../http/forwarder.ts'
 import { BETWEEN_NODES } from '../../http/passed-on.ts'
+import type { LinkLimits } from './link-client.ts'
 import { type NodeAnswer, type NodeClientLimits, NodeFault } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
 import { headersForClient, headersForOwner } from './passed-headers.ts'
@@ -28,10 +29,13 @@ export function forwarderLimits(answerWithinMs: number): ForwarderLimits {
   return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, formerReadMs: 500, formerOrderMs: 500, resultMs: 5_000 }
 }
 
-/** @param connections to one node; as many as requests may be under way, so that no request waits for another's. */
-export function nodeClientLimits(answerWithinMs: number, connections: number): NodeClientLimits {
+/** @param underWayMax requests to one node at once */
+export function nodeClientLimits(answerWithinMs: number, underWayMax: number): NodeClientLimits & LinkLimits {
   // An order is answered within its own limit; a deletion, a chain of options or many cancels take longer.
-  return { connections, connectMs: 2_000, headersMs: answerWithinMs + 60_000, bodyMs: 15_000, bodyMax: 32 * 1024 * 1024 }
+  const answerMs = answerWithinMs + 60_000
+  const max = 32 * 1024 * 1024
+  const ofMessages = { connections: 64, connectMs: 2_000, headersMs: answerMs, bodyMs: 15_000, bodyMax: max }
+  return { ...ofMessages, underWayMax, answerMs, answerMax: max, quietMs: 2_000, deadMs: 15_000 }
 }
 
 interface ForwarderDeps {
@@ -53,7 +57,7 @@ const NEXT_OWNER_MS = 2_000
 /** When the owner of a request under way is looked at first, and how often after that. Most requests are answered before. */
 const LOOK_MS = { first: 200, next: 100 }
 
-/** Passes requests to the owners of their users over HTTP between the nodes. */
+/** Passes requests to the owners of their users over links between the nodes. */
 export class NodeForwarder implements Forwarder {
   readonly #deps: ForwarderDeps
   readonly #limits: ForwarderLimits
@@ -113,7 +117,7 @@ export class NodeForwarder implements Forwarder {
     const headers = headersForOwner(request.headers, request.requestId)
     const over = new AbortController()
     using _watch = this.#watch(request, node.nodeId, over)
-    return await this.#deps.clients.send(node, { method, url, headers, address, platformAllowance, body }, over.signal)
+    return await this.#deps.clients.pass(node, { method, url, headers, address, platformAllowance, body }, over.signal)
   }
 
   /**

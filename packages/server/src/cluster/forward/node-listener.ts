@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '@trunkline/core/ports/log'
 import { InFlight } from '../../http/in-flight.ts'
-import { markPassedOn } from '../../http/passed-on.ts'
+import { acceptLink, LINK_PATH } from './link-opening.ts'
+import { LinkServer, type Serve } from './link-server.ts'
 import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
 import { MARKET_PATH } from './owner-market-sessions.ts'
 import type { Verifier } from './signature.ts'
@@ -24,8 +25,10 @@ export interface NodeListenerOptions {
   readonly connectionsMax: number
   /** Of them, those on which no node has signed anything yet. */
   readonly unproven: UnprovenLimits
-  /** Handles a request of another node: the routing of the public server. */
-  readonly serve: (request: IncomingMessage, response: ServerResponse) => void
+  /** Of the signatures. */
+  readonly key: Uint8Array
+  /** Handles a request of a client that another node passes on: the routing of the public server. */
+  readonly serve: Serve
   /** Handlers of the nodes' own messages, by path. */
   readonly messages?: Readonly<Record<string, NodeMessageHandler>>
   /** Takes a market data session that another node passes through for a client at `address`. */
@@ -37,12 +40,19 @@ export interface NodeListenerOptions {
  * connections and addresses do not apply here: they were applied where the client connected.
  */
 export class NodeListener {
+  readonly #verifier: Verifier
+  readonly #options: NodeListenerOptions
   readonly #server: Server
   readonly #inFlight: InFlight
   readonly #unproven: UnprovenConnections
+  readonly #links: LinkServer
 
-  constructor(verifier: Verifier, log: Log, { connectionsMax, unproven, serve, messages = {}, passThrough }: NodeListenerOptions) {
-    this.#unproven = new UnprovenConnections(unproven)
+  constructor(verifier: Verifier, log: Log, options: NodeListenerOptions) {
+    const { connectionsMax, messages = {} } = options
+    this.#verifier = verifier
+    this.#options = options
+    this.#unproven = new UnprovenConnections(options.unproven)
+    this.#links = new LinkServer(options.serve)
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
@@ -65,8 +75,7 @@ export class NodeListener {
         const { url = '' } = request
         const handle = Object.hasOwn(messages, url) ? messages[url] : undefined
         if (handle !== undefined) return void takeMessage(request, response, passedOn, handle, log)
-        markPassedOn(request, passedOn)
-        serve(request, response)
+        response.writeHead(404).end()
       }
     )
     this.#server.maxConnections = connectionsMax
@@ -76,13 +85,7 @@ export class NodeListener {
     for (const event of ['checkContinue', 'checkExpectation'] as const) {
       this.#server.on(event, (request: IncomingMessage) => request.socket.destroy())
     }
-    this.#server.on('upgrade', (request, socket, head) => {
-      socket.on('error', () => undefined)
-      const passedOn = request.url === MARKET_PATH ? verifier.verify({ method: 'GET', url: MARKET_PATH, headers: request.headers }) : null
-      if (passedOn === null || request.method !== 'GET' || passThrough === undefined) return void socket.destroy()
-      this.#unproven.proved(request.socket)
-      passThrough(request, socket, head, passedOn.address)
-    })
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
     this.#inFlight = new InFlight(this.#server)
   }
 
@@ -101,8 +104,8 @@ export class NodeListener {
   }
 
   /** Resolves when every request has its response. */
-  idle(): Promise<void> {
-    return this.#inFlight.idle()
+  async idle(): Promise<void> {
+    await Promise.all([this.#inFlight.idle(), this.#links.idle()])
   }
 
   /** Takes no further connection. Resolves when the last request has its response. */
@@ -116,7 +119,27 @@ export class NodeListener {
 
   /** Ends every connection. */
   cut(): void {
+    this.#links.cut()
     this.#server.closeAllConnections()
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => undefined)
+    const { method, url, headers } = request
+    const isKnown = method === 'GET' && (url === MARKET_PATH || url === LINK_PATH)
+    const passedOn = isKnown ? this.#verifier.verify({ method, url, headers }) : null
+    const { passThrough, key } = this.#options
+    if (passedOn === null) return void socket.destroy()
+    this.#unproven.proved(request.socket)
+    if (url === LINK_PATH) this.#openLink(request, socket, head, key)
+    else if (passThrough === undefined) socket.destroy()
+    else passThrough(request, socket, head, passedOn.address)
+  }
+
+  #openLink({ headers }: IncomingMessage, socket: Duplex, head: Buffer, key: Uint8Array): void {
+    const keys = socket instanceof Socket ? acceptLink(socket, headers, key) : null
+    if (keys === null || !(socket instanceof Socket)) socket.destroy()
+    else this.#links.open(socket, keys, head)
   }
 }
 

@@ -3,10 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseJson } from '@trunkline/core/domain/json'
 import type { Log } from '@trunkline/core/ports/log'
 import type { OwnerNode } from '@trunkline/core/ports/ownership'
-import type { PassedOn } from '../../http/passed-on.ts'
 import type { NodeAnswer } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
-import { NO_ALLOWANCE } from './signature.ts'
+import { NO_ALLOWANCE, type Verified } from './signature.ts'
 
 /** Receives the parsed body, and gives the answer; undefined: none but that it was taken. What it throws refuses the message. */
 export type NodeMessageHandler = (message: unknown) => unknown
@@ -46,7 +45,7 @@ function post(clients: NodeClients, node: OwnerNode, url: string, message: objec
 export async function takeMessage(
   request: IncomingMessage,
   response: ServerResponse,
-  passedOn: PassedOn,
+  passedOn: Pick<Verified, 'isBody'>,
   handle: NodeMessageHandler,
   log: Log
 ): Promise<void> {

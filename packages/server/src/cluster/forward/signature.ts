@@ -44,6 +44,12 @@ export interface Vouched {
   readonly body: Uint8Array
 }
 
+/** What a verified request brings. */
+export interface Verified extends PassedOn {
+  /** Whether these are the bytes that were signed. */
+  isBody(bytes: string | Uint8Array): boolean
+}
+
 /** For what counts for no platform. */
 export const NO_ALLOWANCE: Allowance = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: null }
 
@@ -83,7 +89,7 @@ export class Verifier {
   }
 
   /** What the sender vouches for; null unless a node sent exactly this request to this one, for the first time. */
-  verify(request: SignedRequest): PassedOn | null {
+  verify(request: SignedRequest): Verified | null {
     const given = request.headers[SIGNATURE]
     const parts = typeof given === 'string' ? FORM.exec(given) : null
     if (parts === null) return null

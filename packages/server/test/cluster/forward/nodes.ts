@@ -19,6 +19,7 @@ import * as make from '@trunkline/testkit/store-contract/records'
 import { WatchedStore } from '@trunkline/testkit/watched-store'
 import type { FastifyInstance } from 'fastify'
 import { CredentialCache } from '../../../src/auth/credential-cache.ts'
+import type { LinkLimits } from '../../../src/cluster/forward/link-client.ts'
 import type { NodeClientLimits } from '../../../src/cluster/forward/node-client.ts'
 import { NodeClients } from '../../../src/cluster/forward/node-clients.ts'
 import { type ForwarderLimits, forwarderLimits, NodeForwarder, nodeClientLimits } from '../../../src/cluster/forward/node-forwarder.ts'
@@ -51,7 +52,7 @@ export interface NodeOptions {
   readonly timing?: Partial<Timing>
   readonly http?: Partial<HttpOptions>
   readonly forwarder?: Partial<ForwarderLimits>
-  readonly clients?: Partial<NodeClientLimits>
+  readonly clients?: Partial<NodeClientLimits & LinkLimits>
   readonly market?: Partial<MarketSessionsLimits>
 }
 
@@ -109,7 +110,7 @@ export class TestNode implements AsyncDisposable {
     const { answerWithinMs } = deps.timing
     const limits = { ...forwarderLimits(answerWithinMs), ...options.forwarder }
     const signer = new Signer(key, ids.secret(''))
-    this.clients = new NodeClients(signer, { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
+    this.clients = new NodeClients({ signer, key, clock }, { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
     const suspect = (nodeId: NodeId) => void this.suspected.push(nodeId)
     const forwarder = new NodeForwarder(
       { ownership: this.ownership, clock, log, meter, clients: this.clients, suspect, isLiving: () => this.areOthersLiving },
@@ -140,6 +141,7 @@ export class TestNode implements AsyncDisposable {
     this.#listener = new NodeListener(new Verifier(key, this.nodeId), log, {
       connectionsMax: 100,
       unproven: { perAddress: 100, inAll: 100 },
+      key,
       passThrough: (request, socket, head, address) => {
         this.#passedThrough.add(socket)
         this.gateway.passThrough(request, socket, head, address)
@@ -268,5 +270,5 @@ export async function nextPassedOn(node: TestNode): Promise<readonly [IncomingMe
 
 /** Resolves when the response is closed. */
 export async function closed(response: ServerResponse): Promise<void> {
-  if (!response.closed) await once(response, 'close')
+  if (!response.destroyed) await once(response, 'close')
 }

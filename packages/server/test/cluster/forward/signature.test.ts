@@ -1,13 +1,14 @@
 // What the listener between nodes takes: requests that a node signed for this node, once.
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
 import { describe, test } from 'node:test'
 import type { NodeId } from '@trunkline/core/domain/ids'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { REPLAY_WINDOW, ReplayWindow } from '../../../src/cluster/forward/replay-window.ts'
 import { SIGNATURE, type SignedRequest, Signer, signatureKey, Verifier } from '../../../src/cluster/forward/signature.ts'
 import { Sha256Hasher } from '../../../src/vault/hasher.ts'
-import { HASHER, Nodes, type TestNode } from './nodes.ts'
+import { HASHER, MESSAGES, Nodes, type TestNode } from './nodes.ts'
 
 const KEY = signatureKey(HASHER)
 const ALLOWANCE = { limit: 100, remaining: 99, resetSeconds: 1, retryAfterSeconds: null }
@@ -83,7 +84,7 @@ describe('the window of numbers', () => {
 })
 
 /** Sends bytes to the listener between nodes, and returns what comes until it closes the connection. */
-async function raw({ nodeUrl }: Pick<TestNode, 'nodeUrl'>, bytes: string): Promise<string> {
+async function raw({ nodeUrl }: Pick<TestNode, 'nodeUrl'>, bytes: string | Buffer): Promise<string> {
   const socket = connect(Number(new URL(nodeUrl).port), '127.0.0.1')
   socket.write(bytes)
   let received = ''
@@ -92,6 +93,47 @@ async function raw({ nodeUrl }: Pick<TestNode, 'nodeUrl'>, bytes: string): Promi
   })
   await new Promise<void>(resolve => socket.once('close', () => resolve()).on('error', () => undefined))
   return received
+}
+
+/** Stands between two nodes, and sees and can alter what is sent to the second one. */
+class Wire implements AsyncDisposable {
+  readonly nodeId: NodeId
+  readonly nodeUrl: string
+  readonly sent: Buffer[] = []
+  isAltering = false
+  readonly #server: Server
+
+  private constructor(server: Server, nodeId: NodeId) {
+    this.#server = server
+    this.nodeId = nodeId
+    const address = server.address()
+    this.nodeUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  }
+
+  static async to({ nodeId, nodeUrl }: Pick<TestNode, 'nodeId' | 'nodeUrl'>): Promise<Wire> {
+    const server = createServer(client => {
+      const there = connect(Number(new URL(nodeUrl).port), '127.0.0.1')
+      for (const [one, other] of [
+        [client, there],
+        [there, client]
+      ] as const)
+        one.on('error', () => undefined).on('close', () => other.destroy())
+      there.on('data', bytes => void client.write(bytes))
+      client.on('data', (bytes: Buffer) => {
+        wire.sent.push(Buffer.from(bytes))
+        if (wire.isAltering) bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1)
+        there.write(bytes)
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const wire = new Wire(server, nodeId)
+    return wire
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close()
+  }
 }
 
 test('the listener between nodes closes everything else without an answer', async () => {
@@ -110,6 +152,8 @@ test('the listener between nodes closes everything else without an answer', asyn
     head('POST /orders', 'expect: 100-continue\r\ncontent-length: 2\r\n'),
     head('POST /orders', 'expect: other\r\n'),
     head('GET /stream', 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n'),
+    head('GET /nodes/requests', 'connection: upgrade\r\nupgrade: trunkline-requests-1\r\n'),
+    head('GET /nodes/requests', `connection: upgrade\r\nupgrade: trunkline-requests-1\r\n${forged}`),
     head('CONNECT h:80'),
     head('GET /orders', `long: ${'x'.repeat(40_000)}\r\n`),
     'GET /orders HTTP/1.1\r\n\r\n',
@@ -120,23 +164,37 @@ test('the listener between nodes closes everything else without an answer', asyn
   assert.equal(executed, 0)
 })
 
-test('a request between nodes that somebody recorded is executed once, and an altered body not at all', async () => {
+test('a message between nodes that somebody recorded is taken once, and an altered one not at all', async () => {
   await using nodes = await Nodes.open()
-  const order = JSON.stringify(nodes.ticket('c-1'))
-  const { nodeId } = nodes.owner
+  const { nodeId, messages } = nodes.owner
   const sent = (body: string, session: string) => {
-    const headers: Record<string, string> = { host: 'h', ...nodes.credentials, 'content-type': 'application/json' }
-    const vouched = { address: '192.0.2.44', platformAllowance: ALLOWANCE, body: Buffer.from(order) }
-    const signature = new Signer(KEY, session).sign(nodeId, { method: 'POST', url: '/orders', headers }, vouched)
+    const headers: Record<string, string> = { host: 'h', 'content-type': 'application/json' }
+    const vouched = { address: '', platformAllowance: ALLOWANCE, body: Buffer.from('{"a":1}') }
+    const signature = new Signer(KEY, session).sign(nodeId, { method: 'POST', url: MESSAGES, headers }, vouched)
     const lines = Object.entries({ ...headers, 'content-length': body.length, [SIGNATURE]: signature, connection: 'close' })
-    return `POST /orders HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+    return `POST ${MESSAGES} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
   }
-  const altered = await raw(nodes.owner, sent(order.replace('"10"', '"99"'), 'session-of-the-altered'))
-  assert.ok(!altered.startsWith('HTTP/1.1 201'), altered)
-  const recorded = sent(order, SESSION)
-  assert.match(await raw(nodes.owner, recorded), /^HTTP\/1.1 201 /)
+  assert.match(await raw(nodes.owner, sent('{"a":2}', 'session-of-the-altered')), /^HTTP\/1.1 400 /)
+  const recorded = sent('{"a":1}', SESSION)
+  assert.match(await raw(nodes.owner, recorded), /^HTTP\/1.1 204 /)
   assert.equal(await raw(nodes.owner, recorded), '')
-  assert.equal(nodes.broker.commands.length, 1)
+  assert.deepEqual(messages, [{ a: 1 }])
+})
+
+test('a recorded link with an order is not taken again, an altered one ends, and nobody can read what is on it', async () => {
+  await using nodes = await Nodes.open()
+  const { asked, owner, broker } = nodes
+  await using wire = await Wire.to(owner)
+  asked.ownership.to(wire)
+  assert.equal((await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })).status, 201)
+  const recorded = Buffer.concat(wire.sent)
+  for (const secret of ['c-1', nodes.credentials['user-secret'] ?? '', '/orders']) assert.ok(!recorded.includes(secret), secret)
+  assert.equal(await raw(owner, recorded), '', 'the opening is refused')
+  wire.isAltering = true
+  assert.equal((await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-2') })).status, 500)
+  wire.isAltering = false
+  assert.equal((await nodes.ask(asked, 'GET', '/orders')).status, 200, 'over a new link')
+  assert.equal(broker.commands.length, 1)
 })
 
 test('headers between nodes that a client sends to the public server have no effect', async () => {

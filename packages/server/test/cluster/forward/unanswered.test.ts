@@ -190,7 +190,7 @@ test('an owner that dies before the order is stored: the next one executes it; a
 })
 
 test('an answer that breaks off, or is too long, counts as none', async () => {
-  await using nodes = await opened({ clients: { bodyMax: 200 } })
+  await using nodes = await opened({ clients: { answerMax: 200 } })
   const long = await read(await nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') }))
   assert.deepEqual([long.status, long.cl_order_id], [201, 'c-1'])
   const passedOn = nextPassedOn(nodes.owner)

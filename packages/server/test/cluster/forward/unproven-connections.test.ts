@@ -12,6 +12,7 @@ import { nodeClientLimits } from '../../../src/cluster/forward/node-forwarder.ts
 import { NodeListener } from '../../../src/cluster/forward/node-listener.ts'
 import { sendMessage } from '../../../src/cluster/forward/node-messages.ts'
 import { Signer, signatureKey, Verifier } from '../../../src/cluster/forward/signature.ts'
+import { SystemClock } from '../../../src/ops/clock.ts'
 import { Sha256Hasher } from '../../../src/vault/hasher.ts'
 
 const KEY = signatureKey(new Sha256Hasher(Buffer.alloc(32, 7)))
@@ -24,11 +25,15 @@ test('the oldest of too many connections without a signature is ended, by addres
   const listener = new NodeListener(new Verifier(KEY, nodeId), QUIET, {
     connectionsMax: 100,
     unproven: { perAddress: 3, inAll: 5 },
+    key: KEY,
     serve: (_request, response) => void response.end(),
     messages: { [MESSAGES]: message => void taken.push(message) }
   })
   const port = await listener.listen('127.0.0.1', 0)
-  const clients = new NodeClients(new Signer(KEY, 'a-session-of-this-process'), nodeClientLimits(DEFAULT_TIMING.answerWithinMs, 1))
+  const clients = new NodeClients(
+    { signer: new Signer(KEY, 'a-session-of-this-process'), key: KEY, clock: new SystemClock() },
+    nodeClientLimits(DEFAULT_TIMING.answerWithinMs, 1)
+  )
   const send = (number: number) => sendMessage(clients, { nodeId, url: `http://127.0.0.1:${port}` }, MESSAGES, { number })
   await send(1)
   await until(() => listener.unproven === 0, 'the connection of the node has proved to be one')

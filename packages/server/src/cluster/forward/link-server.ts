@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { BODY_BYTES_MAX } from '../../http/body.ts'
+import { markPassedOn } from '../../http/passed-on.ts'
+import { FRAME, Link } from './link.ts'
+import { LinkResponse, requestOf } from './link-request.ts'
+import { decodeRequest, encodeAnswer } from './passed-codec.ts'
+import type { LinkKeys } from './sealed-records.ts'
+
+/** The client's headers have 16 KiB at most, and the rest is short. */
+const REQUEST_BYTES_MAX = BODY_BYTES_MAX + 32 * 1024
+/** More than a node sends at once. */
+const UNDER_WAY_MAX = 4_096
+
+/** Hands a request of another node to the routing of the public server. */
+export type Serve = (request: IncomingMessage, response: ServerResponse) => void
+
+/** The links that other nodes opened to this one. */
+export class LinkServer {
+  readonly #serve: Serve
+  readonly #links = new Set<ServedLink>()
+  #idle = Promise.withResolvers<void>()
+
+  constructor(serve: Serve) {
+    this.#serve = serve
+  }
+
+  open(socket: Socket, keys: LinkKeys, early: Buffer): void {
+    const served = new ServedLink(socket, keys, early, this.#serve, () => this.#look())
+    if (served.isClosed) return
+    this.#links.add(served)
+    socket.once('close', () => {
+      this.#links.delete(served)
+      this.#look()
+    })
+  }
+
+  /** Resolves when every request has its answer. */
+  idle(): Promise<void> {
+    return this.#isIdle() ? Promise.resolve() : this.#idle.promise
+  }
+
+  /** Ends every link. */
+  cut(): void {
+    for (const link of this.#links) link.cut()
+  }
+
+  #isIdle(): boolean {
+    for (const link of this.#links) if (link.underWay > 0) return false
+    return true
+  }
+
+  #look(): void {
+    if (!this.#isIdle()) return
+    this.#idle.resolve()
+    this.#idle = Promise.withResolvers()
+  }
+}
+
+class ServedLink {
+  readonly #socket: Socket
+  readonly #serve: Serve
+  readonly #link: Link
+  readonly #settled: () => void
+  readonly #coming = new Map<number, { readonly pieces: Buffer[]; length: number }>()
+  readonly #responses = new Map<number, LinkResponse>()
+
+  constructor(socket: Socket, { toOwner, fromOwner }: LinkKeys, early: Buffer, serve: Serve, settled: () => void) {
+    this.#socket = socket
+    this.#serve = serve
+    this.#settled = settled
+    const handlers = {
+      frame: (id: number, kind: number, bytes: Buffer) => this.#frame(id, kind, bytes),
+      closed: () => this.#closed()
+    }
+    this.#link = new Link(socket, { send: fromOwner, receive: toOwner }, handlers)
+    this.#link.begin(early)
+  }
+
+  get underWay(): number {
+    return this.#responses.size
+  }
+
+  get isClosed(): boolean {
+    return this.#link.isClosed
+  }
+
+  cut(): void {
+    this.#link.destroy()
+  }
+
+  #frame(id: number, kind: number, bytes: Buffer): void {
+    if (kind === FRAME.cancel) {
+      this.#coming.delete(id)
+      this.#responses.get(id)?.abandon()
+      return
+    }
+    if (kind !== FRAME.piece && kind !== FRAME.last) throw new Error('not a frame of a request')
+    const coming = this.#coming.get(id) ?? { pieces: [], length: 0 }
+    coming.pieces.push(bytes)
+    coming.length += bytes.length
+    if (coming.length > REQUEST_BYTES_MAX) throw new Error('a request between nodes is too long')
+    this.#coming.set(id, coming)
+    if (this.#coming.size + this.#responses.size > UNDER_WAY_MAX) throw new Error('too many requests between nodes at once')
+    if (kind === FRAME.piece) return
+    this.#coming.delete(id)
+    this.#begin(id, coming.pieces.length === 1 ? bytes : Buffer.concat(coming.pieces))
+  }
+
+  #begin(id: number, message: Buffer): void {
+    if (this.#responses.has(id)) throw new Error('a request between nodes has the identifier of another')
+    const passed = decodeRequest(message)
+    const request = requestOf(this.#socket, passed)
+    let isAnswered = false
+    const over = () => {
+      this.#responses.delete(id)
+      this.#settled()
+    }
+    const response = new LinkResponse(request, (status, headers, body) => {
+      isAnswered = true
+      this.#link.send(id, encodeAnswer(status, headers, body), over)
+    })
+    this.#responses.set(id, response)
+    // Of an answered one, the end is that it was sent.
+    response.once('close', () => {
+      if (!isAnswered || this.#link.isClosed) over()
+    })
+    const { address, platformAllowance } = passed
+    markPassedOn(request, { address, platformAllowance: { ...platformAllowance, retryAfterSeconds: null } })
+    this.#serve(request, response)
+  }
+
+  #closed(): void {
+    this.#coming.clear()
+    for (const response of [...this.#responses.values()]) response.abandon()
+    this.#responses.clear()
+    this.#settled()
+  }
+}
