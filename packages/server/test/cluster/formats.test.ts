@@ -13,7 +13,10 @@ import { decodeMessage, encodeMessage, isForNodes } from '../../src/bus/message-
 import { decodeUpdates, encodeUpdates } from '../../src/bus/update-codec.ts'
 import { DIRECT_MESSAGE_PATH } from '../../src/cluster/direct-messages.ts'
 import { FOLLOWED_PATH, followedMessage, HEALTH_PATH, readAnswer, readFollowed, readQuestion } from '../../src/cluster/following/index.ts'
+import { LINK_PATH, LINK_PROTOCOL } from '../../src/cluster/forward/link-opening.ts'
 import { MARKET_PATH } from '../../src/cluster/forward/owner-market-sessions.ts'
+import { encodeAnswer, encodeRequest } from '../../src/cluster/forward/passed-codec.ts'
+import { linkKeys, Sealer } from '../../src/cluster/forward/sealed-records.ts'
 import { SIGNATURE, Signer, signatureKey, Verifier } from '../../src/cluster/forward/signature.ts'
 import { division } from '../../src/cluster/members/rendezvous.ts'
 import { BETWEEN_NODES } from '../../src/http/passed-on.ts'
@@ -91,7 +94,7 @@ test('messages are sealed, and updates are written, as the version before reads 
   assert.equal(decodeUpdates(newer, partitionOf(userKey(1))), null)
 })
 
-test('requests are signed as the version before signs them, at the same paths', () => {
+test('messages and openings are signed as the version before signs them, at the same paths', () => {
   const request = { method: 'POST', url: '/orders?a=1', headers: { host: 'h', 'client-id': 'pk', 'x-request-id': 'r' } }
   const platformAllowance = { limit: 100, remaining: 99, resetSeconds: 1, retryAfterSeconds: null }
   const vouched = { address: '192.0.2.44', platformAllowance, body: Buffer.from('{}') }
@@ -105,6 +108,29 @@ test('requests are signed as the version before signs them, at the same paths', 
   assert.deepEqual(names, ['trunkline-passed-on', 'trunkline-not-executed', 'trunkline-user-limited'])
   const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, MARKET_PATH]
   assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/health', '/nodes/market-data/stream'])
+})
+
+test('links are opened, sealed and written as the version before reads them', () => {
+  assert.equal(LINK_PATH, '/nodes/requests')
+  assert.equal(LINK_PROTOCOL, 'trunkline-requests-1')
+  const { toOwner, fromOwner } = linkKeys(signatureKey(HASHER), 'opening', 'chance')
+  const sealer = new Sealer(toOwner)
+  const records = [sealer.seal(Buffer.from('one')), sealer.seal(Buffer.from('two'))].map(record => record.toString('hex'))
+  assert.deepEqual(records, ['00000013400a8f787abac5a6fc530e45a87af01dcf5cab', '000000137403a3f87014139f557d79f8b00d5690370477'])
+  assert.equal(new Sealer(fromOwner).seal(Buffer.from('one')).toString('hex'), '00000013c62ed232fde3ce7d32540c28d1c81b940514fd')
+  const platformAllowance = { limit: 100, remaining: 99, resetSeconds: 1 }
+  const request = {
+    method: 'POST',
+    url: '/orders?a=1',
+    address: '192.0.2.44',
+    platformAllowance,
+    headers: { host: 'h' },
+    body: Buffer.from('{}')
+  }
+  const head = 'POST\n/orders?a=1\n192.0.2.44\n100 99 1\nhost:h'
+  assert.equal(encodeRequest(request).toString('latin1'), `\0\0\0${String.fromCharCode(head.length)}${head}{}`)
+  const answer = encodeAnswer(201, { 'content-type': 'application/json' }, [Buffer.from('{}')])
+  assert.equal(answer.toString('latin1'), '\0\0\0\x21201\ncontent-type:application/json{}')
 })
 
 test('the instance, and the division of the users among the nodes, are those of the version before', () => {

@@ -9,7 +9,7 @@ import { NO_ALLOWANCE, SIGNATURE, type Signer } from './signature.ts'
 
 export const LINK_PATH = '/nodes/requests'
 /** Changes with the form of what is sent. */
-const PROTOCOL = 'trunkline-requests-1'
+export const LINK_PROTOCOL = 'trunkline-requests-1'
 const CHANCE = 'trunkline-chance'
 const NO_BODY = Buffer.alloc(0)
 
@@ -27,7 +27,7 @@ export function openLink({ nodeId, url }: OwnerNode, signer: Signer, key: Uint8A
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   return new Promise((resolve, reject) => {
     const request = send(new URL(LINK_PATH, url), {
-      headers: { ...headers, [SIGNATURE]: opening, connection: 'upgrade', upgrade: PROTOCOL },
+      headers: { ...headers, [SIGNATURE]: opening, connection: 'upgrade', upgrade: LINK_PROTOCOL },
       agent: false
     })
     const patience = setTimeout(() => request.destroy(new Error(`the node did not answer within ${connectMs} ms`)), connectMs)
@@ -40,7 +40,7 @@ export function openLink({ nodeId, url }: OwnerNode, signer: Signer, key: Uint8A
     request.on('upgrade', (response, socket, early) =>
       over(() => {
         const chance = response.headers[CHANCE]
-        if (response.headers.upgrade === PROTOCOL && typeof chance === 'string')
+        if (response.headers.upgrade === LINK_PROTOCOL && typeof chance === 'string')
           return resolve({ socket, early, keys: linkKeys(key, opening, chance) })
         socket.destroy()
         reject(new Error('the node speaks another version'))
@@ -53,8 +53,8 @@ export function openLink({ nodeId, url }: OwnerNode, signer: Signer, key: Uint8A
 /** Answers a request whose signature was verified. Null: it asks for what this version does not know. */
 export function acceptLink(socket: Duplex, headers: NodeJS.Dict<string | string[]>, key: Uint8Array): LinkKeys | null {
   const opening = headers[SIGNATURE]
-  if (headers.upgrade !== PROTOCOL || typeof opening !== 'string') return null
+  if (headers.upgrade !== LINK_PROTOCOL || typeof opening !== 'string') return null
   const chance = randomBytes(16).toString('hex')
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${PROTOCOL}\r\n${CHANCE}: ${chance}\r\n\r\n`)
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${LINK_PROTOCOL}\r\n${CHANCE}: ${chance}\r\n\r\n`)
   return linkKeys(key, opening, chance)
 }

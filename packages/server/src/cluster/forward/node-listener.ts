@@ -3,6 +3,7 @@ import { type AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '@trunkline/core/ports/log'
 import { InFlight } from '../../http/in-flight.ts'
+import { BETWEEN_NODES } from '../../http/passed-on.ts'
 import { acceptLink, LINK_PATH } from './link-opening.ts'
 import { LinkServer, type Serve } from './link-server.ts'
 import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
@@ -75,7 +76,9 @@ export class NodeListener {
         const { url = '' } = request
         const handle = Object.hasOwn(messages, url) ? messages[url] : undefined
         if (handle !== undefined) return void takeMessage(request, response, passedOn, handle, log)
-        response.writeHead(404).end()
+        // What is no path of messages is a request of a client, as nodes passed it on before there were links. Nothing is done for it.
+        if (url.startsWith('/nodes/')) response.writeHead(404).end()
+        else response.writeHead(503, { [BETWEEN_NODES.notExecuted]: '1' }).end()
       }
     )
     this.#server.maxConnections = connectionsMax
