@@ -29,7 +29,7 @@ const USAGE = `npm run bench -- <scenario> [options]
   history    the cost of past bars            --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
   abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
   cluster    several nodes: the cost of an order, moves   --nodes 3  --seconds 10  --only cost,moves
-                                              --rounds 20  --kinds stop,join,drain,kill,freeze  --rate 60  --logs FOLDER
+                                              --rounds 20  --kinds stop,join,drain,kill,freeze  --rate 40  --logs FOLDER
   adapters   reading brokers' messages        --seconds 20
 
 market's parsers and adapters measure other programs too, which are installed once:

@@ -35,7 +35,7 @@ export async function cluster(options: readonly string[]): Promise<void> {
       only: { type: 'string', default: 'cost,moves' },
       rounds: { type: 'string', default: '20' },
       kinds: { type: 'string', default: 'stop,join,drain,kill,freeze' },
-      rate: { type: 'string', default: '60' },
+      rate: { type: 'string', default: '40' },
       logs: { type: 'string' }
     }
   })

@@ -13,14 +13,14 @@ import { Load } from './load.ts'
 import { ClusterTables, type Owners } from './owners.ts'
 
 const NODES = 3
-const USERS = 24
+const USERS = 16
 /** Orders placed at the broker itself. */
-const DIRECT_PER_SECOND = 12
+const DIRECT_PER_SECOND = 4
 /** After a start, its code is not compiled yet. */
 const WARM_MS = 2_000
 const AFTER_MS = 1_000
 const STILL_MS = 400
-const PATIENCE_S = 60
+const PATIENCE_S = 180
 
 const MOVES = ['stop', 'join', 'drain', 'kill', 'freeze'] as const
 type Kind = (typeof MOVES)[number]

@@ -14,6 +14,9 @@ export const LEASE_TIMING: LeaseTiming = {
   joinMsMax: 10_000
 }
 
+/** Commands that come so soon after a renewal need none before them. */
+const FRESH_MS = 200
+
 export interface KeeperClock {
   nowMs(): number
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -36,6 +39,8 @@ export class LeaseKeeper {
   readonly #over = new AbortController()
   readonly #commands: Command[] = []
   #done = 0
+  /** When the last renewal was asked for that succeeded. */
+  #renewedMs = Number.NEGATIVE_INFINITY
   /** When to renew next. */
   #dueMs = 0
   #isWoken = false
@@ -89,8 +94,10 @@ export class LeaseKeeper {
 
   /** One renewal, and the commands that wait. Leases come first: a command that fails is tried again in the next round. */
   async #round(): Promise<void> {
+    // Users wait for what is claimed and released, so a lease that was just renewed does not delay it.
+    const isFresh = this.#commands.length > 0 && this.#deps.clock.nowMs() - this.#renewedMs < FRESH_MS
     // Once it may have left, it has no lease to renew.
-    if (this.#commands[0]?.kind !== 'leave' && !(await this.#renewed())) return
+    if (!isFresh && this.#commands[0]?.kind !== 'leave' && !(await this.#renewed())) return
     for (let [command] = this.#commands; command !== undefined && !this.#isOver(); [command] = this.#commands) {
       if (!(await this.#executed(command))) return
       this.#commands.shift()
@@ -135,6 +142,7 @@ export class LeaseKeeper {
     }
     const isFirst = lease.endsAtMs === 0
     lease.extendTo(sentMs + timing.leaseMs - timing.marginMs)
+    this.#renewedMs = sentMs
     if (isFirst) this.#ended = this.#watchEnd()
     if (this.#hasEnded()) return false
     this.#dueMs = sentMs + Math.min(timing.renewEveryMs, nextEndMs(renewed.view))
