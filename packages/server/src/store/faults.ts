@@ -31,8 +31,19 @@ export function isDenied(error: unknown): error is DatabaseError {
 
 /** A refusal that a retry can resolve. */
 export function isTransient(error: unknown): boolean {
-  return isRefusal(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+  return isRefusal(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK || isOutdated(error))
 }
+
+/**
+ * Whether a prepared statement gives other columns than when it was prepared, because a newer version has migrated the database meanwhile:
+ * it has to be prepared again. Nothing was executed.
+ */
+export function isOutdated(error: unknown): boolean {
+  return isRefusal(error) && error.code === FEATURE_NOT_SUPPORTED && error.routine === REVALIDATION
+}
+const FEATURE_NOT_SUPPORTED = '0A000'
+/** The function of PostgreSQL that refuses it. The message is in the server's language. */
+const REVALIDATION = 'RevalidateCachedQuery'
 
 /** An error before any commit was sent. Nothing was changed, so a lost database is only unavailable. */
 export function beforeCommit(error: unknown): unknown {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { type Dialect, type Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
 import { DatabaseError, Pool, type PoolClient, type QueryResult } from 'pg'
 import type { Database } from './database.ts'
-import { beforeCommit, isRefusal } from './faults.ts'
+import { beforeCommit, isOutdated, isRefusal } from './faults.ts'
 import { columnsOf, type Known, KnownStatement, type Row, sentOf } from './known-statement.ts'
 import { TYPES } from './types.ts'
 
@@ -35,6 +35,9 @@ export function answerMsOf(sql: string): number {
   if (MIGRATES.test(sql)) return MIGRATION_MS_MAX
   return WRITES.test(sql) ? WRITE_MS_MAX : ANSWER_MS_MAX
 }
+/** How the query builder begins and ends transactions. */
+const TRANSACTION = /^(?:begin|start transaction|commit$|rollback$)/i
+const BEGINS = /^(?:begin|start)/i
 /** How long connections may take to close at the end. */
 const END_MS_MAX = 5_000
 /**
@@ -106,7 +109,7 @@ class PreparingPool {
   readonly #waitingMax: number
   readonly #keptMax: number
   readonly #clients = new WeakMap<PoolClient, PreparingClient>()
-  readonly #names = new Map<string, string>()
+  readonly #names = new StatementNames()
   /** The last one is the last that was used. */
   readonly #kept: PreparingClient[] = []
   #ended = false
@@ -175,9 +178,32 @@ class PreparingPool {
   }
 }
 
+/** The names under which the connections of a pool prepare statements. */
+class StatementNames {
+  readonly #names = new Map<string, string>()
+  #count = 0
+  /** Grows when all names are replaced. */
+  generation = 0
+
+  of(sql: string): string | undefined {
+    const known = this.#names.get(sql)
+    if (known !== undefined || this.#names.size >= PREPARED_MAX) return known
+    this.#count += 1
+    const name = `t${this.#count}`
+    this.#names.set(sql, name)
+    return name
+  }
+
+  /** Every statement is prepared again, on each connection. What is prepared under earlier names stays there, unused. */
+  renew(): void {
+    this.#names.clear()
+    this.generation += 1
+  }
+}
+
 /** What a connection tells its pool. */
 interface ClientsPool {
-  readonly names: Map<string, string>
+  readonly names: StatementNames
   /** It is free: whether it stays out of the driver's pool. */
   keep(): boolean
   lost(): void
@@ -189,7 +215,10 @@ class PreparingClient implements PostgresPoolClient {
   readonly #pool: ClientsPool
   /** The statements that it has prepared, by their texts. */
   readonly #known = new Map<string, Known>()
+  /** Those are of these names. */
+  #generation = 0
   #lost = false
+  #isInTransaction = false
 
   constructor(client: PoolClient, pool: ClientsPool) {
     this.#client = client
@@ -211,6 +240,11 @@ class PreparingClient implements PostgresPoolClient {
   /** The rows of a statement, with the least work: once it is known here, nothing but its values is sent. */
   async rows(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     return await this.#guarded(async () => {
+      const { generation } = this.#pool.names
+      if (generation !== this.#generation) {
+        this.#generation = generation
+        this.#known.clear()
+      }
       const known = this.#known.get(sql)
       const values = known === undefined ? null : sentOf(parameters)
       if (known !== undefined && values !== null)
@@ -223,7 +257,7 @@ class PreparingClient implements PostgresPoolClient {
           )
         })
       const { rows, fields } = await this.#query(sql, parameters)
-      const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
+      const name = parameters.length === 0 || generation !== this.#pool.names.generation ? undefined : this.#pool.names.of(sql)
       if (name !== undefined) this.#known.set(sql, { name, columns: columnsOf(fields), answerMs: answerMsOf(sql) })
       return rows
     })
@@ -234,32 +268,29 @@ class PreparingClient implements PostgresPoolClient {
   }
 
   #query(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
-    const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
+    if (parameters.length === 0 && TRANSACTION.test(sql)) this.#isInTransaction = BEGINS.test(sql)
+    const name = parameters.length === 0 ? undefined : this.#pool.names.of(sql)
     // The driver's types lack a statement's own time limit.
     const limited = { text: sql, query_timeout: answerMsOf(sql) }
     return this.#client.query(name === undefined ? limited : { ...limited, name, values: [...parameters] })
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+  async #guarded<T>(work: () => Promise<T>, isAgain = false): Promise<T> {
     // Otherwise the rollback on a lost connection would wait as long again.
     if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
     try {
       return await work()
     } catch (error) {
+      if (isOutdated(error)) {
+        this.#pool.names.renew()
+        // A transaction has failed; who began it begins it again.
+        if (!isAgain && !this.#isInTransaction) return await this.#guarded(work, true)
+      }
       // Anything but a plain refusal ends the session, or leaves it in an unknown state.
       if (!isRefusal(error)) this.#lost = true
       // The driver makes it where the answer is read. Its callers are known only here.
       if (error instanceof DatabaseError) Error.captureStackTrace(error)
       throw error
     }
-  }
-
-  #nameOf(sql: string): string | undefined {
-    const { names } = this.#pool
-    const known = names.get(sql)
-    if (known !== undefined || names.size >= PREPARED_MAX) return known
-    const name = `t${names.size + 1}`
-    names.set(sql, name)
-    return name
   }
 }

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createDatabase, sharedPostgres, type TestDatabase } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
+import { Kysely, sql } from 'kysely'
 import pg from 'pg'
+import type { Database } from '../../src/store/database.ts'
 import { isRefusal } from '../../src/store/faults.ts'
 import { createPostgresEngine } from '../../src/store/postgres.ts'
+import { Session } from '../../src/store/session.ts'
 import { testDeps } from './deps.ts'
 
 let database: TestDatabase
@@ -21,7 +24,7 @@ function engine(poolMax = 2) {
     await driver.init()
     await driver.destroy()
   }
-  return { run, stats, [Symbol.asyncDispose]: end }
+  return { run, stats, dialect, [Symbol.asyncDispose]: end }
 }
 
 const VALUES = `select $1::text as text, $2::int as number, $3::boolean as yes, $4::timestamptz as at, $5::date as day, $6::int8 as big,
@@ -76,4 +79,30 @@ test('who waits for a connection gets one that is given back', async () => {
     found.map(([row]) => row?.number),
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
   )
+})
+
+test('a statement goes on after a newer version has added a column to its table: alone, in a transaction, on every connection', async () => {
+  await using db = engine(4)
+  const session = new Session({ db: new Kysely<Database>({ dialect: db.dialect }), run: db.run })
+  await db.run('create table widened (id int)', [])
+  await db.run('insert into widened values ($1)', [1])
+  const all = 'select * from widened where id = $1'
+  const builder = () => session.read(reader => sql`select * from widened where id = ${1}`.execute(reader))
+  const changing = () =>
+    session.write(async trx => {
+      await sql`update widened set id = id where id = ${1}`.execute(trx)
+      return (await sql`select * from widened where id = ${1} for update`.execute(trx)).rows
+    })
+  const everywhere = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 4 }, work))
+  for (const column of ['first', 'second']) {
+    // Twice each, so that the connections know the statements.
+    for (let round = 0; round < 2; round += 1)
+      for (const work of [() => db.run(all, [1]), builder, changing]) await everywhere<unknown>(work)
+    await db.run(`alter table widened add column ${column} int`, [])
+    const expected = { id: 1, first: null, ...(column === 'second' && { second: null }) }
+    for (const rows of await everywhere(changing)) assert.deepEqual(rows, [expected])
+    await db.run(`alter table widened alter column ${column} type bigint`, [])
+    for (const rows of await everywhere(() => db.run(all, [1]))) assert.deepEqual(rows, [expected])
+    for (const { rows } of await everywhere(builder)) assert.deepEqual(rows, [expected])
+  }
 })
