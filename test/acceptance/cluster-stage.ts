@@ -55,9 +55,10 @@ export class ClusterNode {
     return this.#output
   }
 
-  async start(): Promise<void> {
+  /** `program`, relative to the checkout, and its arguments; another one may stand for another version. */
+  async start(...[program, ...given]: readonly [string, ...string[]] | readonly []): Promise<void> {
     const env = { ...INHERITED, ...this.#env, TRUNKLINE_DATA_DIR: this.#dataDir, TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN }
-    const args = [...SHORT_LIVED, join(ROOT, 'packages/server/src/main.ts')]
+    const args = [...SHORT_LIVED, join(ROOT, program ?? 'packages/server/src/main.ts'), ...given]
     const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     this.#output = ''
@@ -92,6 +93,8 @@ export class ClusterNode {
 
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly [ClusterNode, ClusterNode, ClusterNode]
+  /** Another node, which was not started. */
+  readonly spare: ClusterNode
   readonly nats: NatsServer
   readonly demo: Demo
   /** The ids of all orders in the accounts of one of the sandbox's first customers, by number. */
@@ -123,13 +126,14 @@ export async function startCluster(): Promise<Cluster> {
     return made
   }
   const nodes = [node('a'), node('b'), node('c')] as const
+  const spare = node('d')
   const [first, ...others] = nodes
   await first.start()
   demo = { ...JSON.parse(await readFile(join(folder, 'a', 'demo-platform.json'), 'utf8')), ...sandbox.demo }
   await Promise.all(others.map(other => other.start()))
   const parts = undone.move()
   const ordersAtBroker = (login: number) => ordersOf(sandbox, login)
-  return { nodes, nats, demo: first.service.demo, ordersAtBroker, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return { nodes, spare, nats, demo: first.service.demo, ordersAtBroker, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
 async function startSandbox(dataDir: string, secret: string, undone: AsyncDisposableStack) {
