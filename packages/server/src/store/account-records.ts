@@ -6,7 +6,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import { type LoggedEvent, StoreUnavailable } from '@trunkline/core/ports/store'
-import type { Kysely } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database, RecordKind } from './database.ts'
 import { writeAccountEvent } from './documents.ts'
@@ -175,27 +175,7 @@ export class RecordWriter {
    * back, and a clock that was set back must not keep an old confirmation.
    */
   async confirm(db: Kysely<Database>, accountId: AccountId, kind: RecordKind, at: Timestamp, document: string): Promise<void> {
-    await db
-      .insertInto('account_records')
-      .columns(['account_id', 'kind', 'version', 'confirmed_at', 'document'])
-      .expression(
-        db
-          .selectFrom('accounts')
-          .select(({ val, cast, ref }) => [
-            ref('account_id').as('account_id'),
-            val(kind).as('kind'),
-            cast<number>(val(1), 'integer').as('version'),
-            cast<Timestamp>(val(at), 'timestamptz').as('confirmed_at'),
-            val(document).as('document')
-          ])
-          .where('account_id', '=', accountId)
-      )
-      .onConflict(conflict =>
-        conflict
-          .columns(['account_id', 'kind'])
-          .doUpdateSet(({ ref }) => ({ confirmed_at: ref('excluded.confirmed_at'), document: ref('excluded.document') }))
-      )
-      .execute()
+    await db.executeQuery(CompiledQuery.raw(CONFIRM, [accountId, kind, at, document]))
   }
 
   async #read(accountId: AccountId, kind: Kind): Promise<Stored> {
@@ -213,6 +193,11 @@ export class RecordWriter {
     return puts.map((_, index) => (verdicts[index] === 'b' ? null : answeredBy(verdicts[index])))
   }
 }
+
+/** Nothing, if the account is gone. */
+const CONFIRM = `insert into account_records (account_id, kind, version, confirmed_at, document)
+  select account_id, $2::text, 1, $3::timestamptz, $4::text from accounts where account_id = $1
+  on conflict (account_id, kind) do update set confirmed_at = excluded.confirmed_at, document = excluded.document`
 
 function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
   return `${accountId} ${kind}`

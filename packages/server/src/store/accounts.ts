@@ -123,14 +123,7 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async freshness(accountId: AccountId): Promise<AccountFreshness> {
-    const rows = await this.#session.read(db =>
-      db
-        .selectFrom('account_records')
-        .select(['kind', 'confirmed_at'])
-        .select(sql<string | null>`case when kind = 'transactions' then document end`.as('span'))
-        .where('account_id', '=', accountId)
-        .execute()
-    )
+    const rows = await this.#session.rows<Confirmation>(CONFIRMATIONS, [accountId])
     const at = (kind: RecordKind) => rows.find(row => row.kind === kind)?.confirmed_at ?? null
     const read = rows.find(row => row.kind === 'transactions')
     return {
@@ -159,6 +152,16 @@ export class SqlAccountStore implements AccountStore {
     return rows.map(({ document }) => document)
   }
 }
+
+interface Confirmation {
+  readonly kind: RecordKind
+  readonly confirmed_at: Timestamp
+  /** The days of the transactions. */
+  readonly span: string | null
+}
+
+const CONFIRMATIONS = `select kind, confirmed_at, case when kind = 'transactions' then document end as span
+  from account_records where account_id = $1`
 
 const BY_USER = `select accounts.* from accounts join connections using (connection_id)
   where accounts.user_key = $1 order by connections.created_at, accounts.connection_id, accounts.place`
