@@ -23,8 +23,14 @@ export interface ClusterStage extends AsyncDisposable {
 
 const DEMO_FILE = 'demo-platform.json'
 
-/** @param logs the folder in which the nodes log, with all details; null: warnings only, which nobody reads */
-export async function openCluster(count: number, logs: string | null = null): Promise<ClusterStage> {
+export interface ClusterOptions {
+  /** The folder in which the nodes log, with all details; by default they log warnings only, which nobody reads. */
+  readonly logs?: string | null
+  /** Node's flags for the nodes. */
+  readonly flags?: readonly string[]
+}
+
+export async function openCluster(count: number, { logs = null, flags = [] }: ClusterOptions = {}): Promise<ClusterStage> {
   await using undone = new AsyncDisposableStack()
   const sandbox = undone.use(await startSandbox())
   const { databaseUrl } = undone.use(await openHome('postgres'))
@@ -38,7 +44,7 @@ export async function openCluster(count: number, logs: string | null = null): Pr
   const start = async (index: number, dataDir: string, stack: AsyncDisposableStack) => {
     const home = { dataDir, databaseUrl, [Symbol.asyncDispose]: async () => undefined }
     const log = logs === null ? {} : { TRUNKLINE_LOG_LEVEL: 'info', TRUNKLINE_LOG_FILE: join(logs, `node-${index + 1}.log`) }
-    nodes[index] = stack.use(await startService('postgres', { ...sandbox.serviceOptions, home, env: { ...env, ...log } }))
+    nodes[index] = stack.use(await startService('postgres', { ...sandbox.serviceOptions, home, flags, env: { ...env, ...log } }))
   }
   for (let index = 0; index < count; index += 1) {
     const { path } = undone.use(scratch())

@@ -49,7 +49,7 @@ export async function moves(options: {
   readonly logs: string | null
 }): Promise<void> {
   const kinds = options.kinds.split(',').map(kindOf)
-  await using stage = await openCluster(NODES, options.logs)
+  await using stage = await openCluster(NODES, { logs: options.logs })
   const users: ConnectedUser[] = []
   for (let index = 0; index < USERS; index += 1) users.push(await stage.user())
   await using scene = await Scene.open(stage, users, options.rate)
