@@ -198,7 +198,7 @@ export const SETTINGS = {
     parse: integer(1, 1_000_000),
     fallback: '10000',
     about:
-      'Most authenticated sessions of the market data stream. The last fifth is reserved for platforms that hold less than an equal share.'
+      'Most authenticated sessions of the market data stream at one node. The last fifth is reserved for platforms that hold less than an equal share.'
   },
   marketSessionsPerUser: {
     group: 'Serving',
@@ -212,7 +212,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_MARKET_SESSIONS_PER_ADDRESS',
     parse: integer(1, 1_000_000),
     fallback: '1000',
-    about: 'The same from one IPv4 address or IPv6 /64. Raise it where platforms relay the stream for their users.'
+    about: 'The same from one IPv4 address or IPv6 /64, over all nodes. Raise it where platforms relay the stream for their users.'
   },
   marketPlatformPercent: {
     group: 'Serving',

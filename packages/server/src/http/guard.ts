@@ -102,6 +102,14 @@ export class Guard {
     setRateLimitHeaders(reply, ofUser.retryAfterSeconds !== null || ofUser.remaining <= left.remaining ? ofUser : left)
   }
 
+  /**
+   * Sets the platform's rate limit headers, for what this node answers by itself to a request that it passes on: only the owner knows what
+   * is left for the user.
+   */
+  showPlatform(reply: FastifyReply, { left }: Proven<UserCaller>): void {
+    show(reply, left)
+  }
+
   /** Takes back what the request counted for the platform. */
   userWasLimited({ platformId, keyId }: PlatformKey): void {
     this.#platforms.giveBack(platformId, keyId, this.#deps.clock.monotonicMs())

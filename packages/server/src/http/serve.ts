@@ -110,6 +110,7 @@ function guarded(
       }
       const { userKey } = caller.user
       if (isOwnedHere(service, userKey)) return beginHere()
+      guard.showPlatform(reply, proven)
       const { prepareResult } = endpoint
       const result = prepareResult === null ? null : (body: unknown) => prepareResult(request.params, request.query)(caller, body, service)
       pass(request, reply, { endpoint, userKey, proven, requester, beginHere, result }, { gate, queue })

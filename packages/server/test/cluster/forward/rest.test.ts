@@ -99,6 +99,7 @@ test('a body that is too large is refused by the node that was asked', async () 
   const large = JSON.stringify({ note: 'x'.repeat(BODY_BYTES_MAX) })
   const whole = await nodes.ask(nodes.asked, 'POST', '/orders', { body: large })
   assert.deepEqual([whole.status, JSON.parse(await whole.text()).code], [413, 'body_too_large'])
+  assert.equal(whole.headers.get('ratelimit-limit'), '4000', 'the platform’s: only the owner knows what the user has left')
   const chunked = request(`${nodes.asked.url}/orders`, {
     method: 'POST',
     headers: { ...nodes.credentials, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
