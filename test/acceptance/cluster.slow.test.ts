@@ -6,6 +6,7 @@ import { until } from '@trunkline/testkit/until'
 import { type Answer, Api, type Body, type User } from './api.ts'
 import { type ClusterNode, startCluster } from './cluster-stage.ts'
 import { link } from './linking.ts'
+import { MarketClient } from './market-client.ts'
 import { StreamClient } from './stream-client.ts'
 
 const cluster = await startCluster()
@@ -36,6 +37,20 @@ async function ordersAt(node: ClusterNode, { user }: typeof ada): Promise<readon
   const api = await Api.of(node.service)
   const { body } = await api.call('GET', '/orders?limit=200', { headers: api.as(user) })
   return body.data ?? body
+}
+
+/** How many shares of AAPL the node shows. */
+async function sharesOf(node: ClusterNode, { user, accountId }: typeof ada): Promise<number> {
+  const api = await Api.of(node.service)
+  const { body, text } = await api.call('GET', `/positions?account_id=${accountId}&symbols=AAPL`, { headers: api.as(user) })
+  return Number(body[0]?.quantity ?? assert.fail(text))
+}
+
+async function marketToken(node: ClusterNode, { user }: typeof ada): Promise<string> {
+  const api = await Api.of(node.service)
+  const { body } = await api.call('GET', '/connections', { headers: api.as(user) })
+  const { body: token } = await api.call('GET', `/connections/${body[0].connection_id}/token`, { headers: api.as(user) })
+  return token.access_token
 }
 
 /** Places orders until one is taken, as a client does while a node is lost; gives the accepted one. */
@@ -87,6 +102,51 @@ test('one cl_order_id sent through three nodes at once is one order', async () =
   const placed = answers.find(({ status }) => status === 201)
   assert.equal((await ordersAt(c, ben)).length, 1)
   for (const { status, body } of answers) if (status === 409) assert.equal(body.order_id, placed?.body.order_id)
+})
+
+test('what one node has shown is never older at another', async () => {
+  for (const round of [0, 1, 2]) {
+    const at = cluster.nodes[round] ?? a
+    const before = await sharesOf(at, ada)
+    assert.equal((await place(at, ada)).status, 201)
+    let shown = before + 1
+    // The order's answer had its fill, so every later read at any node has its share.
+    for (const node of [...cluster.nodes, ...cluster.nodes]) {
+      const shares = await sharesOf(node, ada)
+      assert.ok(shares >= shown, `${shares} after ${shown}`)
+      shown = shares
+    }
+  }
+})
+
+test('an access token that is used at one node ends the sessions of an older one at another', async () => {
+  const [older, newer] = [await marketToken(a, ben), await marketToken(b, ben)]
+  const refused = await MarketClient.connect(b.service.demo.market_data_stream_url)
+  assert.equal((await refused.ask({ action: 'authenticate', access_token: older })).error_code, 'auth_error')
+  const session = await MarketClient.connect(c.service.demo.market_data_stream_url)
+  assert.equal((await session.ask({ action: 'authenticate', access_token: newer })).type, 'auth_success')
+  const newest = await marketToken(c, ben)
+  const next = await MarketClient.connect(a.service.demo.market_data_stream_url)
+  assert.equal((await next.ask({ action: 'authenticate', access_token: newest })).type, 'auth_success')
+  assert.equal((await session.notice()).error_code, 'auth_error')
+  assert.equal((await session.ended()).code, 4003)
+  for (const client of [refused, next]) client.close()
+})
+
+test('a secret that was replaced through one node opens nothing at any other, and the new one opens everything', async () => {
+  const [first, second] = [await Api.of(a.service), await Api.of(b.service)]
+  const eve = await first.user('eve')
+  const statuses = async (user: User) => {
+    const asked = cluster.nodes.map(async node => {
+      const api = await Api.of(node.service)
+      return (await api.call('GET', '/connections', { headers: api.as(user) })).status
+    })
+    return await Promise.all(asked)
+  }
+  assert.deepEqual(await statuses(eve), [200, 200, 200])
+  const { body } = await second.call('POST', '/users/eve/rotate-secret', { headers: second.platform })
+  assert.deepEqual(await statuses({ ...eve, secret: body['user-secret'] }), [200, 200, 200])
+  await until(async () => (await statuses(eve)).every(status => status === 401), 'the old secret is refused everywhere')
 })
 
 test('sessions at every node receive every update, in order and with the same bytes', async () => {
