@@ -13,11 +13,20 @@ const cluster = await startCluster()
 after(() => cluster[Symbol.asyncDispose]())
 const [a, b, c] = cluster.nodes
 
+const apis = new Map<string, Promise<Api>>()
+
+/** Made once for each run of a node: reading the schemas of its answers costs more than the answers. */
+function apiOf(node: ClusterNode): Promise<Api> {
+  const api = apis.get(node.url) ?? Api.of(node.service)
+  apis.set(node.url, api)
+  return api
+}
+
 /** A user with an account, made through different nodes. */
 async function connected(name: string, login: number): Promise<{ readonly user: User; readonly accountId: string }> {
-  const user = await (await Api.of(a.service)).user(name)
-  await link(await Api.of(b.service), user, 'trade', login)
-  const { body } = await (await Api.of(c.service)).call('GET', '/accounts', { headers: (await Api.of(c.service)).as(user) })
+  const user = await (await apiOf(a)).user(name)
+  await link(await apiOf(b), user, 'trade', login)
+  const { body } = await (await apiOf(c)).call('GET', '/accounts', { headers: (await apiOf(c)).as(user) })
   return { user, accountId: body.find((row: Body) => row.account_type === 'margin').account_id }
 }
 
@@ -25,7 +34,7 @@ const ada = await connected('ada', 0)
 const ben = await connected('ben', 1)
 
 async function place(node: ClusterNode, { user, accountId }: typeof ada, id = `order-${crypto.randomUUID()}`): Promise<Answer> {
-  const api = await Api.of(node.service)
+  const api = await apiOf(node)
   const body = {
     ...{ account_id: accountId, cl_order_id: id, broker: 'SANDBOX', side: 'BUY', order_type: 'MKT' },
     ...{ order_tif: 'DAY', symbol: 'AAPL', order_qty: '1' }
@@ -34,20 +43,20 @@ async function place(node: ClusterNode, { user, accountId }: typeof ada, id = `o
 }
 
 async function ordersAt(node: ClusterNode, { user }: typeof ada): Promise<readonly Body[]> {
-  const api = await Api.of(node.service)
+  const api = await apiOf(node)
   const { body } = await api.call('GET', '/orders?limit=200', { headers: api.as(user) })
   return body.data ?? body
 }
 
 /** How many shares of AAPL the node shows. */
 async function sharesOf(node: ClusterNode, { user, accountId }: typeof ada): Promise<number> {
-  const api = await Api.of(node.service)
+  const api = await apiOf(node)
   const { body, text } = await api.call('GET', `/positions?account_id=${accountId}&symbols=AAPL`, { headers: api.as(user) })
   return Number(body[0]?.quantity ?? assert.fail(text))
 }
 
 async function marketToken(node: ClusterNode, { user }: typeof ada): Promise<string> {
-  const api = await Api.of(node.service)
+  const api = await apiOf(node)
   const { body } = await api.call('GET', '/connections', { headers: api.as(user) })
   const { body: token } = await api.call('GET', `/connections/${body[0].connection_id}/token`, { headers: api.as(user) })
   return token.access_token
@@ -134,11 +143,11 @@ test('an access token that is used at one node ends the sessions of an older one
 })
 
 test('a secret that was replaced through one node opens nothing at any other, and the new one opens everything', async () => {
-  const [first, second] = [await Api.of(a.service), await Api.of(b.service)]
+  const [first, second] = [await apiOf(a), await apiOf(b)]
   const eve = await first.user('eve')
   const statuses = async (user: User) => {
     const asked = cluster.nodes.map(async node => {
-      const api = await Api.of(node.service)
+      const api = await apiOf(node)
       return (await api.call('GET', '/connections', { headers: api.as(user) })).status
     })
     return await Promise.all(asked)
