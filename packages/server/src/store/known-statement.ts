@@ -24,12 +24,14 @@ export interface Known {
 /** A value as the protocol takes it: a text, or bytes in the type's binary form. */
 export type Sent = string | Buffer | null
 
-/** The values as the driver would send them; null if one needs the driver's own conversion, as lists do. */
+/** The values as the driver would send them; null if one needs the driver's own conversion, as lists of texts do. */
 export function sentOf(values: readonly unknown[]): Sent[] | null {
   const sent: Sent[] = []
   for (const value of values) {
     if (value === null || typeof value === 'string' || Buffer.isBuffer(value)) sent.push(value)
     else if (typeof value === 'number' || typeof value === 'boolean') sent.push(String(value))
+    // The fences of a node of a cluster are such lists.
+    else if (Array.isArray(value) && value.every(member => typeof member === 'number')) sent.push(`{${value.join(',')}}`)
     else return null
   }
   return sent

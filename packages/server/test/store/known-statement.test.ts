@@ -27,6 +27,10 @@ function engine(poolMax = 2) {
   return { run, stats, dialect, [Symbol.asyncDispose]: end }
 }
 
+function rowsOf(list: readonly unknown[]) {
+  return list.map(n => ({ n }))
+}
+
 const VALUES = `select $1::text as text, $2::int as number, $3::boolean as yes, $4::timestamptz as at, $5::date as day, $6::int8 as big,
   $7::bytea as bytes, $8::text as nothing, '{1,2}'::int[] as list`
 
@@ -40,12 +44,14 @@ test('the second run has the rows of the first, in every type that the store use
   assert.equal(second[0]?.at, '2026-11-24T10:00:00.500000Z')
 })
 
-test('several rows, none, and a list as a parameter', async () => {
+test('several rows, none, and lists as parameters', async () => {
   await using db = engine()
   const series = 'select n from generate_series(1, $1::int) n'
   for (const count of [3, 3, 0]) assert.equal((await db.run(series, [count])).length, count)
   const listed = 'select n from unnest($1::int[]) n'
-  for (const list of [[1], [2, 3]]) assert.equal((await db.run(listed, [list])).length, list.length)
+  for (const list of [[1], [2, -3], []]) assert.deepEqual(await db.run(listed, [list]), rowsOf(list))
+  const texts = 'select n from unnest($1::text[]) n'
+  for (const list of [['a'], ['b,"', '{}']]) assert.deepEqual(await db.run(texts, [list]), rowsOf(list))
 })
 
 test('a refusal of the database, and a value that cannot be read, reach the caller and nobody else', async () => {
