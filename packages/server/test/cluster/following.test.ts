@@ -185,3 +185,16 @@ test('the message between nodes is read strictly', () => {
   const wrong = [null, [], {}, { node_id: message.nodeId }, { node_id: 'a', users: [] }, { node_id: message.nodeId, users: [7] }]
   for (const each of wrong) assert.throws(() => readFollowed(each), Malformed)
 })
+
+test('a user who is followed again is reported again, although its owner was sent no list without it', async () => {
+  const { clock, following, sent, taken } = scene()
+  following.start()
+  following.hold(there as UserKey)
+  await clock.advance(10)
+  following.release(there as UserKey)
+  following.hold(there as UserKey)
+  await clock.advance(10)
+  assert.deepEqual(sent, ['b: u-there', 'b: u-there'])
+  assert.deepEqual(taken, [there, there])
+  await following.stop()
+})

@@ -5,6 +5,8 @@ import { GAP_CAUSES } from '@trunkline/core/ports/gap'
 import type { BrokerFaults } from './broker-faults.ts'
 import type { Chance } from './chance.ts'
 import type { EnvironmentFaults } from './environment-faults.ts'
+import type { Fleet } from './fleet.ts'
+import type { Life } from './life.ts'
 import { happen, type MarketAction } from './market.ts'
 import type { Platform } from './platform.ts'
 import type { Login, Scene } from './scene.ts'
@@ -20,15 +22,17 @@ export interface Stage {
   readonly brokerFaults: BrokerFaults
   readonly platform: Platform
   readonly environment: EnvironmentFaults
-  readonly service: Service
-  restart(): Promise<void>
-  kill(): Promise<void>
+  readonly fleet: Fleet
+  /** Goes on once a single process is there again. */
+  whenReady(work: Promise<void>): Promise<void>
 }
 
 interface Action {
   readonly weight: number
   /** A day knows about half of these only, so that each kind of fault is met alone and in company. */
   readonly isFault?: true
+  /** Only where there are several nodes. */
+  readonly ofNodes?: true
   readonly run: (stage: Stage) => Promise<void> | void
 }
 
@@ -52,7 +56,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ping: { weight: 2, run: ({ client }) => client.ping() },
   babble: { weight: 0.5, run: ({ client }) => client.babble() },
   wait: { weight: 0.5, run: ({ scene, chance }) => scene.clock.advance(chance.whole(20_000, 200_000)) },
-  connectLate: { weight: 3, run: ({ scene, service }) => connectLate(scene, service) },
+  connectLate: { weight: 3, run: ({ scene, fleet }) => connectLate(scene, fleet.some()) },
 
   leave: { weight: 3, isFault: true, run: ({ client }) => client.leave(true) },
   vanish: {
@@ -118,19 +122,24 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   storeSlow: { weight: 3, isFault: true, run: ({ chance, environment }) => environment.slowDown(chance.whole(100, 10_000)) },
   storePrunes: { weight: 1, isFault: true, run: ({ scene }) => scene.store.prune() },
   busDisturbed: { weight: 4, isFault: true, run: ({ chance, environment }) => environment.disturbBus(chance.whole(500, 20_000)) },
-  clockJump: { weight: 2, isFault: true, run: ({ environment }) => environment.jump() },
-  restart: { weight: 1.5, isFault: true, run: stage => stage.restart() },
-  kill: { weight: 2, isFault: true, run: stage => stage.kill() },
+  clockJump: { weight: 2, isFault: true, run: ({ environment, fleet }) => environment.jump(fleet.someMachine().index) },
+  restart: { weight: 1.5, isFault: true, run: ({ fleet, whenReady }) => whenReady(fleet.restart(fleet.someMachine())) },
+  kill: {
+    weight: 2,
+    isFault: true,
+    run: ({ fleet, whenReady }) => {
+      fleet.kill(fleet.someMachine())
+      return whenReady(Promise.resolve())
+    }
+  },
 
   removeConnection: {
     weight: 0.8,
     isFault: true,
     run: ({ scene, platform, login: { owner, connection } }) => {
       scene.doomed.add(connection.connectionId)
-      platform.begin(`delete ${connection.broker}`, async ({ app }) => {
-        await deleteConnection(app, owner.caller, connection.connectionId)
-        return 'deleted'
-      })
+      const ask = (app: Service['app']) => deleteConnection(app, owner.caller, connection.connectionId)
+      platform.begin({ owner, what: `delete ${connection.broker}`, hasEffect: true, ask }, () => 'deleted')
     }
   },
   removeUser: {
@@ -138,11 +147,34 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     isFault: true,
     run: ({ scene, platform, login: { owner } }) => {
       scene.doomed.add(owner.user.userKey)
-      platform.begin(`delete ${owner.user.userId}`, async ({ app }) => {
-        await deleteUser(app, owner.caller, owner.user.userId)
-        return 'deleted'
-      })
+      const ask = (app: Service['app']) => deleteUser(app, owner.caller, owner.user.userId)
+      platform.begin({ owner, what: `delete ${owner.user.userId}`, hasEffect: true, ask }, () => 'deleted')
     }
+  },
+
+  nodeStandsStill: {
+    weight: 4,
+    isFault: true,
+    ofNodes: true,
+    run: stage => toANode(stage, [50, 30_000], 'stands still', life => life.pause())
+  },
+  nodeWithoutStore: {
+    weight: 2,
+    isFault: true,
+    ofNodes: true,
+    run: stage =>
+      toANode(stage, [200, 10_000], 'does not reach the store', life => {
+        life.isCutFromStore = true
+      })
+  },
+  nodeApart: {
+    weight: 2,
+    isFault: true,
+    ofNodes: true,
+    run: stage =>
+      toANode(stage, [200, 20_000], 'does not reach the other nodes', life => {
+        life.isCutFromNodes = true
+      })
   }
 }
 
@@ -159,6 +191,13 @@ async function connectLate(scene: Scene, service: Service): Promise<void> {
   if (!(await login.connect())) return
   scene.trace.note(`${login.connection.broker} is connected`)
   service.app.bus.publish({ type: 'connection_changed', userKey, connectionId: login.connection.connectionId })
+}
+
+/** Something befalls one of the nodes, and passes. */
+function toANode(stage: Stage, range: readonly [number, number], what: string, befall: (life: Life) => void): void {
+  const { name, service } = stage.fleet.someMachine()
+  befall(service.life)
+  forAWhile(stage, range, `${name} ${what}`, () => stage.fleet.healNode(service))
 }
 
 function forAWhile({ scene, chance }: Stage, [least, most]: readonly [number, number], what: string, end: () => void): void {

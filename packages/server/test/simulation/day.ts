@@ -3,34 +3,42 @@ import { ACTIONS, type Stage } from './actions.ts'
 import { BrokerFaults, type Temper, TRAVEL_MS_MAX } from './broker-faults.ts'
 import type { Chance } from './chance.ts'
 import { EnvironmentFaults } from './environment-faults.ts'
+import { Fleet } from './fleet.ts'
 import { hopeless } from './hopeless.ts'
 import { decide } from './market.ts'
 import { Platform } from './platform.ts'
 import type { Login, Scene } from './scene.ts'
-import { type Conditions, Service } from './service.ts'
+import type { Conditions } from './service.ts'
+import type { NodesDatabase } from './stores.ts'
 import { type Habits, StreamClient } from './stream-client.ts'
 import { Witness } from './witness.ts'
 
 const STOP_MS_MAX = 120_000
+const START_MS_MAX = 600_000
+/** So many times more happens to nodes on a rough day. */
+const ROUGHNESS = 5
 const SETTLE_MS_MAX = 7_200_000
 
 export interface DayOptions {
   readonly steps: number
   readonly clients: readonly Habits[]
+  /** One process, or several nodes over this database. */
+  readonly machines: number
+  readonly database: NodesDatabase | null
   readonly sabotage?: Conditions['sabotage']
+  /** Much happens to the nodes. */
+  readonly isRough?: boolean
 }
 
 export class Day {
   readonly scene: Scene
   readonly clients: readonly StreamClient[]
   readonly platform: Platform
-  /** Every life of the service, the present one last. */
-  readonly services: Service[] = []
+  readonly fleet: Fleet
   readonly witness = new Witness()
   readonly #steps: number
   readonly #chance: Chance
   readonly #environment: EnvironmentFaults
-  readonly #conditions: Conditions
   readonly #brokerFaults: ReadonlyMap<Login, BrokerFaults>
   readonly #weights: Readonly<Record<string, number>>
   #failure: { readonly cause: unknown } | null = null
@@ -39,25 +47,24 @@ export class Day {
     this.scene = scene
     this.#steps = options.steps
     this.#chance = scene.chance.apart('day')
-    this.#environment = new EnvironmentFaults(scene, scene.chance.apart('environment'))
-    const { skewMs, route } = this.#environment
-    this.#conditions = { skewMs, route, ...(options.sabotage && { sabotage: options.sabotage }) }
+    const { machines, database, sabotage } = options
+    this.#environment = new EnvironmentFaults(scene, scene.chance.apart('environment'), machines)
+    this.fleet = new Fleet({
+      ...{ scene, machines, database, environment: this.#environment, chance: scene.chance.apart('fleet') },
+      ...(sabotage && { sabotage }),
+      fail: cause => this.#fail(cause)
+    })
     this.#brokerFaults = new Map(scene.logins.map(login => [login, this.#faultsOf(login)]))
-    this.#weights = this.#someWeights()
-    const surroundings = { scene, service: () => this.service, witness: this.witness, fail: (cause: unknown) => this.#fail(cause) }
+    this.#weights = this.#someWeights(options.isRough === true ? ROUGHNESS : 1)
+    const surroundings = { scene, service: () => this.fleet.some(), witness: this.witness, fail: (cause: unknown) => this.#fail(cause) }
     this.platform = new Platform({ ...surroundings, chance: scene.chance.apart('platform') })
     this.clients = options.clients.map(habits => new StreamClient(habits, { ...surroundings, chance: scene.chance.apart(habits.name) }))
   }
 
-  get service(): Service {
-    const service = this.services.at(-1)
-    if (service === undefined) throw new Error('the service has not begun')
-    return service
-  }
-
   /** @throws what went wrong first. */
   async run(): Promise<void> {
-    await this.#begin()
+    this.fleet.begin()
+    await this.#ready()
     for (const client of this.clients) client.connect()
     for (let step = 0; step < this.#steps; step += 1) {
       await this.#perform(this.#chance.weighted(this.#weights))
@@ -72,6 +79,8 @@ export class Day {
     const { clock, logins, trace } = this.scene
     trace.note('all is well from here on')
     this.#environment.heal()
+    this.fleet.heal()
+    await this.#ready()
     for (const brokerFaults of this.#brokerFaults.values()) brokerFaults.heal()
     for (const client of this.clients) client.goOn()
     await this.#until(() => !this.platform.isWaiting, 'every request is answered')
@@ -102,12 +111,12 @@ export class Day {
   }
 
   async stop(): Promise<void> {
-    await this.given(this.service.stop(), 'the service has stopped')
+    await this.given(this.fleet.stop(), 'the service has stopped')
   }
 
   /** Nothing is looked for any more but what will be without an end. */
   async #isResolved(): Promise<boolean> {
-    const { watched } = this.service.app.resolver
+    const watched = this.fleet.living.reduce((sum, { app }) => sum + app.resolver.watched, 0)
     if (watched === 0) return true
     const untagged = this.scene.logins.filter(({ broker }) => broker.capabilities.deduplication === 'none')
     const counts = untagged.map(async login => {
@@ -139,47 +148,23 @@ export class Day {
         chance: this.#chance,
         platform: this.platform,
         environment: this.#environment,
-        service: this.service
+        fleet: this.fleet
       },
-      restart: () => this.#restart(),
-      kill: () => this.#kill()
+      whenReady: work => this.#whenReady(work)
     }
     scene.trace.met(name)
     await ACTIONS[name]?.run(stage)
   }
 
-  async #begin(): Promise<void> {
-    const service = new Service(this.scene, this.#conditions)
-    this.services.push(service)
-    // A process whose start fails is started again by its supervisor.
-    const started = service.start().then(
-      () => true,
-      (cause: unknown) => {
-        this.scene.trace.note(`the start fails: ${cause}`)
-        return false
-      }
-    )
-    if (await this.given(started, 'the service has started')) return
-    service.kill()
-    await this.scene.clock.advance(1_000)
-    await this.#begin()
+  async #ready(): Promise<void> {
+    await this.#until(() => this.fleet.isReady, 'the service has started', START_MS_MAX)
   }
 
-  async #restart(): Promise<void> {
-    this.scene.trace.note('the service stops')
-    await this.stop()
-    // With the process everything ends that its parts left behind.
-    this.service.kill()
-    this.scene.trace.note('the service starts')
-    await this.#begin()
-  }
-
-  async #kill(): Promise<void> {
-    this.scene.trace.note('the service is killed')
-    this.service.kill()
-    await this.scene.clock.advance(this.#chance.whole(0, 20_000))
-    this.scene.trace.note('the service starts')
-    await this.#begin()
+  /** A day of one process waits until it is there again; the other nodes go on meanwhile. */
+  async #whenReady(work: Promise<void>): Promise<void> {
+    if (!this.fleet.isAlone) return void work.catch(cause => this.#fail(cause))
+    await this.given(work, 'the service has stopped')
+    await this.#ready()
   }
 
   /** Things happen at once, soon after one another, or after a while. */
@@ -188,10 +173,11 @@ export class Day {
     return how === 'atOnce' ? 0 : how === 'soon' ? this.#chance.whole(1, 700) : this.#chance.whole(700, 12_000)
   }
 
-  #someWeights(): Readonly<Record<string, number>> {
-    const weights = Object.entries(ACTIONS).map(([name, { weight, isFault }]) => {
-      const isKnown = isFault !== true || this.#chance.happens(0.5)
-      return [name, isKnown ? weight : 0] as const
+  #someWeights(roughness: number): Readonly<Record<string, number>> {
+    const known = Object.entries(ACTIONS).filter(([, { ofNodes }]) => ofNodes !== true || !this.fleet.isAlone)
+    const weights = known.map(([name, { weight, isFault, ofNodes }]) => {
+      const isKnown = isFault !== true || this.#chance.happens(0.5) || roughness > 1
+      return [name, isKnown ? weight * (ofNodes === true ? roughness : 1) : 0] as const
     })
     return Object.fromEntries(weights)
   }

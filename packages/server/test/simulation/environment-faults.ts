@@ -2,27 +2,36 @@
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { Chance } from './chance.ts'
 import type { Scene } from './scene.ts'
-import type { Conditions } from './service.ts'
 import type { StorePlan } from './stepped-store.ts'
 
 const SKEWS_MS_MAX = [60_000, 300_000, 7_200_000]
 
-export class EnvironmentFaults implements Conditions {
+/** How far apart the clocks of nodes are. */
+const OFFSET_MS_MAX = 300_000
+/** A statement without an answer is given up. */
+const NO_ANSWER_MS = 1_000
+
+export class EnvironmentFaults {
   readonly #scene: Scene
   readonly #chance: Chance
-  #skewMs = 0
+  /** Of each process's machine. */
+  readonly #skewsMs: number[]
   #writesFailUntil = 0
   #readsFailUntil = 0
   #slowUntil = 0
   #busDisturbedUntil = 0
 
-  constructor(scene: Scene, chance: Chance) {
+  constructor(scene: Scene, chance: Chance, nodes: number) {
     this.#scene = scene
     this.#chance = chance
-    scene.store.plan = (_, isRead) => this.#storePlan(isRead)
+    this.#skewsMs = Array.from({ length: nodes }, () => (nodes === 1 ? 0 : chance.whole(-OFFSET_MS_MAX, OFFSET_MS_MAX)))
+    scene.store.plan = (_, isRead, life) => (life.isCutFromStore ? this.#cutPlan(isRead) : this.#storePlan(isRead))
   }
 
-  readonly skewMs = (): number => this.#skewMs
+  /** How far the wall clock of one of the machines is off. */
+  skewMs(machine: number): number {
+    return this.#skewsMs[machine] ?? 0
+  }
 
   readonly route = (message: BusMessage): readonly number[] => {
     const chance = this.#chance
@@ -34,6 +43,15 @@ export class EnvironmentFaults implements Conditions {
     this.#scene.trace.met(`bus: ${kind}`)
     if (kind === 'lost') return []
     return kind === 'late' ? [chance.whole(1, 3_000)] : [0, chance.whole(1, 3_000)]
+  }
+
+  /** When a message from one node arrives at another; null: never. */
+  readonly busDelay = (): number | null => {
+    const chance = this.#chance
+    if (this.#now > this.#busDisturbedUntil || chance.happens(0.4)) return 0
+    const isLost = chance.happens(0.4)
+    this.#scene.trace.met(isLost ? 'bus: lost' : 'bus: late')
+    return isLost ? null : chance.whole(1, 3_000)
   }
 
   failWrites(ms: number): void {
@@ -53,10 +71,11 @@ export class EnvironmentFaults implements Conditions {
   }
 
   /** The wall clock is set to another time; the monotonic one knows nothing of it. */
-  jump(): void {
+  jump(machine: number): void {
     const most = this.#chance.oneOf(SKEWS_MS_MAX) ?? 0
-    this.#skewMs = this.#chance.happens(0.3) ? 0 : this.#chance.whole(-most, most)
-    this.#scene.trace.note(`the wall clock is ${this.#skewMs} ms off`)
+    const skewMs = this.#chance.happens(0.3) ? 0 : this.#chance.whole(-most, most)
+    this.#skewsMs[machine] = skewMs
+    this.#scene.trace.note(`the wall clock ${this.#skewsMs.length === 1 ? '' : `of machine ${machine + 1} `}is ${skewMs} ms off`)
   }
 
   /** From now on all is well, but for a clock that is wrong and stays so. */
@@ -69,6 +88,11 @@ export class EnvironmentFaults implements Conditions {
 
   get #now(): number {
     return this.#scene.clock.monotonicMs()
+  }
+
+  /** Nothing gets there, or the answer does not get back. */
+  #cutPlan(isRead: boolean): StorePlan {
+    return { afterMs: NO_ANSWER_MS, fault: isRead ? 'refused' : this.#chance.weighted({ refused: 3, unwritten: 1 }) }
   }
 
   #storePlan(isRead: boolean): StorePlan {

@@ -4,15 +4,15 @@ import { after, before, test } from 'node:test'
 import { ofSearch } from '@trunkline/testkit/search'
 import { runSeeds } from './run-seeds.ts'
 import { SABOTAGES } from './sabotage.ts'
-import { ENGINES, type OpenedStore } from './stores.ts'
+import { type OpenedStore, openAlone } from './stores.ts'
 
 const SEEDS_MAX = 40
 
 let postgres: OpenedStore
 let embedded: OpenedStore
 before(async () => {
-  postgres = await ENGINES.postgres()
-  embedded = await ENGINES.embedded()
+  postgres = await openAlone('postgres')
+  embedded = await openAlone('embedded')
 })
 after(async () => {
   await postgres[Symbol.asyncDispose]()
@@ -21,8 +21,8 @@ after(async () => {
 
 test('a seed gives the same day again: beside others or alone, and on either engine', async () => {
   const seeds = { from: 1, count: ofSearch(12, 4), failuresMax: 1 }
-  const beside = await runSeeds(postgres.store, seeds)
-  const alone = await runSeeds(embedded.store, { ...seeds, atOnce: 1 })
+  const beside = await runSeeds(postgres.alone, seeds)
+  const alone = await runSeeds(embedded.alone, { ...seeds, atOnce: 1 })
   assert.deepEqual([...beside.failures, ...alone.failures], [])
   const hashes = ({ results }: typeof beside) => new Map(results.toSorted((a, b) => a.seed - b.seed).map(({ seed, hash }) => [seed, hash]))
   assert.deepEqual(hashes(beside), hashes(alone))
@@ -31,7 +31,7 @@ test('a seed gives the same day again: beside others or alone, and on either eng
 
 for (const [what, sabotage] of Object.entries(SABOTAGES)) {
   test(`${what} is noticed within ${SEEDS_MAX} seeds`, async () => {
-    const { failures } = await runSeeds(postgres.store, { from: 1, count: SEEDS_MAX, failuresMax: 1, atOnce: 4 }, { sabotage })
+    const { failures } = await runSeeds(postgres.alone, { from: 1, count: SEEDS_MAX, failuresMax: 1, atOnce: 4 }, { sabotage })
     const [first] = failures
     assert.ok(first !== undefined, 'no seed failed')
     assert.match(first.message, /^seed \d+ failed\. Again, with every step: npm run simulate -- --seed \d+/)

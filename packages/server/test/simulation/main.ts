@@ -1,12 +1,18 @@
 // `npm run simulate`: as many random days of the service as are asked for, or one of them again with every step.
 import { parseArgs } from 'node:util'
 import { runSeeds } from './run-seeds.ts'
-import { ENGINES } from './stores.ts'
+import { openAlone, openNodes } from './stores.ts'
 
 const USAGE = `npm run simulate -- --seeds 5000            random days from seed 1 on
 npm run simulate -- --seeds 500 --from 9000 from another seed on
 npm run simulate -- --seed 4711             one of them, with every step
+  --nodes 3                                 several nodes instead of one process
   --engine postgres|embedded                what the service stores in; postgres where left out`
+
+/** Days of several nodes have a database each. */
+const NODES_AT_ONCE = 4
+const NODES_MAX = 5
+const SHOWN_EVERY = 100
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 
@@ -18,6 +24,7 @@ function parse(args: readonly string[]) {
       seeds: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
+      nodes: { type: 'string', default: '1' },
       engine: { type: 'string', default: 'postgres' }
     }
   })
@@ -27,21 +34,34 @@ function parse(args: readonly string[]) {
   }
   const { engine } = values
   if (engine !== 'postgres' && engine !== 'embedded') throw new Error(`--engine must be postgres or embedded, was ${engine}.`)
+  const nodes = whole('nodes', values.nodes)
+  if (nodes > NODES_MAX) throw new Error(`--nodes must be at most ${NODES_MAX}, was ${nodes}.`)
   const one = values.seed === undefined ? null : whole('seed', values.seed)
   return {
     engine,
+    nodes,
     isTraced: one !== null,
     from: one ?? whole('from', values.from),
     count: one === null ? whole('seeds', values.seeds) : 1
   } as const
 }
 
-async function main({ engine, isTraced, from, count }: ReturnType<typeof parse>): Promise<boolean> {
+async function main({ engine, nodes, isTraced, from, count }: ReturnType<typeof parse>): Promise<boolean> {
   const began = performance.now()
-  await using opened = await ENGINES[engine]()
+  const atOnce = Math.min(count, NODES_AT_ONCE)
+  await using alone = nodes === 1 ? await openAlone(engine) : null
+  await using several = nodes === 1 ? null : await openNodes(engine, atOnce)
+  const grounds = alone?.alone ?? several?.of(nodes)
+  if (grounds === undefined) throw new Error('nothing was opened')
   const options = isTraced ? { listener: print } : {}
-  const { results, failures } = await runSeeds(opened.store, { from, count, failuresMax: 10 }, options)
-  for (const failure of failures) print(`\n${failure.message}`)
+  let days = 0
+  const ended = (failure: Error | null) => {
+    days += 1
+    if (failure !== null) print(`\n${failure.message}`)
+    if (days % SHOWN_EVERY === 0 && days < count) print(`${days} days, ${((performance.now() - began) / 1_000).toFixed(0)} s`)
+  }
+  const seeds = { from, count, failuresMax: 10, ended, ...(nodes > 1 && { atOnce }) }
+  const { results, failures } = await runSeeds(grounds, seeds, options)
   const met = new Map<string, number>()
   for (const { counts } of results) for (const [name, times] of counts) met.set(name, (met.get(name) ?? 0) + times)
   const sum = (of: 'updates' | 'lastedMs') => results.reduce((total, result) => total + result[of], 0)

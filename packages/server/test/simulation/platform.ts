@@ -16,6 +16,13 @@ import { assertNoOlder, type Witness } from './witness.ts'
 
 const LATELY = 6
 
+interface Request<T> {
+  readonly owner: Owner
+  readonly what: string
+  readonly hasEffect: boolean
+  readonly ask: (app: Service['app']) => Promise<T>
+}
+
 export class Platform {
   /** Every order that a request was answered with. */
   readonly answers: Order[] = []
@@ -51,7 +58,7 @@ export class Platform {
     const account = chance.oneOf(accounts)
     if (account === undefined) return
     const clOrdId = this.#name()
-    this.#ask(owner, `place ${clOrdId}`, ({ app }) =>
+    this.#ask(owner, `place ${clOrdId}`, app =>
       placeOrder(app, owner.caller, {
         ...{
           side: chance.happens(0.7) ? 'BUY' : 'SELL',
@@ -73,7 +80,7 @@ export class Platform {
   async cancel(login: Login): Promise<void> {
     const order = await this.#someOrder(login)
     if (order === null) return
-    this.#ask(login.owner, `cancel ${order.clOrdId}`, ({ app }) => cancelOrder(app, login.owner.caller, order.accountId, order.orderId))
+    this.#ask(login.owner, `cancel ${order.clOrdId}`, app => cancelOrder(app, login.owner.caller, order.accountId, order.orderId))
   }
 
   async modify(login: Login): Promise<void> {
@@ -88,7 +95,7 @@ export class Platform {
       limitPrice: parseDecimal('11.00', 'limitPrice'),
       stopPrice: null
     }
-    this.#ask(login.owner, `modify ${order.clOrdId} to ${clOrdId}`, ({ app }) =>
+    this.#ask(login.owner, `modify ${order.clOrdId} to ${clOrdId}`, app =>
       modifyOrder(app, login.owner.caller, order.accountId, order.orderId, request)
     )
   }
@@ -96,19 +103,19 @@ export class Platform {
   read(owner: Owner): void {
     const kind = this.#chance.weighted({ orders: 4, positions: 2, balances: 1 })
     const before = this.#witness.sightings()
-    this.begin(`read ${kind} of ${owner.user.userId}`, async ({ app }) => {
-      if (kind === 'positions') return `${(await readPositions(app, owner.caller)).length} positions`
-      if (kind === 'balances') return `${(await readBalances(app, owner.caller)).length} balances`
-      const orders = await readOrders(app, owner.caller)
-      if (!this.#scene.doomed.has(owner.user.userKey)) assertNoOlder(orders, owner.user.userId, before, this.#scene.doomed)
-      for (const order of orders) this.#witness.saw(owner.user.userId, order)
-      return `${orders.length} orders`
+    const what = `read ${kind} of ${owner.user.userId}`
+    const read = { orders: readOrders, positions: readPositions, balances: readBalances }[kind]
+    const ask = (app: Service['app']) => read(app, owner.caller)
+    this.begin({ owner, what, hasEffect: false, ask }, records => {
+      if (kind !== 'orders') return `${records.length} ${kind}`
+      if (!this.#scene.doomed.has(owner.user.userKey)) assertNoOlder(records, owner.user.userId, before, this.#scene.doomed)
+      for (const order of records) this.#witness.saw(owner.user.userId, order)
+      return `${records.length} orders`
     })
   }
 
-  #ask(owner: Owner, what: string, ask: (service: Service) => Promise<Order>): void {
-    this.begin(what, async service => {
-      const order = await ask(service)
+  #ask(owner: Owner, what: string, ask: (app: Service['app']) => Promise<Order>): void {
+    this.begin({ owner, what, hasEffect: true, ask }, order => {
       this.answers.push(order)
       this.#witness.saw(owner.user.userId, presentOrder(order))
       return order.status
@@ -116,11 +123,13 @@ export class Platform {
   }
 
   /** Asks for something. The platform does not wait: several of its requests are under way at once. */
-  begin(what: string, ask: (service: Service) => Promise<string>): void {
+  begin<T>({ owner, what, hasEffect, ask }: Request<T>, described: (answer: T) => string): void {
     const { trace } = this.#scene
     const service = this.#service()
     trace.note(what)
-    const done: Promise<void> = ask(service)
+    const done: Promise<void> = service
+      .ask(owner.user.userKey, hasEffect, ask)
+      .then(described)
       .then(
         answer => trace.note(`${what}: answered ${answer}`),
         (cause: unknown) => {

@@ -7,6 +7,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import { presentBalance, presentPosition } from '../../src/wire/account.ts'
 import { presentOrder } from '../../src/wire/order.ts'
 import type { Owner } from './scene.ts'
+import type { Service } from './service.ts'
 import type { Snapshot, WireRecord } from './user-record.ts'
 
 const PAGE = { limit: 1_000, edge: null, descending: true } as const
@@ -26,14 +27,15 @@ export async function readBalances(app: AppDeps, caller: UserCaller): Promise<re
 }
 
 /** Everything, one after the other as a platform would ask for it. */
-export async function readSnapshot(app: AppDeps, { caller, logins }: Owner, doomed: ReadonlySet<string>): Promise<Snapshot> {
+export async function readSnapshot(service: Service, { caller, logins }: Owner, doomed: ReadonlySet<string>): Promise<Snapshot> {
   const isHopeless = () =>
     logins.every(({ broker, connection, isConnected }) => broker.rejects !== null || !isConnected || doomed.has(connection.connectionId))
-  return {
-    orders: await ifEver(readOrders(app, caller), isHopeless),
-    positions: await ifEver(readPositions(app, caller), isHopeless),
-    balances: await ifEver(readBalances(app, caller), isHopeless)
-  }
+  const read = (records: typeof readOrders) =>
+    ifEver(
+      service.ask(caller.user.userKey, false, app => records(app, caller)),
+      isHopeless
+    )
+  return { orders: await read(readOrders), positions: await read(readPositions), balances: await read(readBalances) }
 }
 
 /** Of logins that ended before anything was read with them there will never be anything to show. */

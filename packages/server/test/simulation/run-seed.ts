@@ -7,6 +7,7 @@ import { check } from './checks.ts'
 import { Day } from './day.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type Cast, openScene, type Scene } from './scene.ts'
+import type { NodesDatabase } from './stores.ts'
 import type { Habits } from './stream-client.ts'
 import { Trace } from './trace.ts'
 
@@ -14,6 +15,15 @@ export interface RunOptions {
   /** Gets every line of the trace as it is written. */
   readonly listener?: (line: string) => void
   readonly sabotage?: () => Sabotage
+  readonly isRough?: boolean
+}
+
+/** What a day is stored in, and how many processes serve it. */
+export interface Ground {
+  readonly store: Store
+  readonly machines: number
+  /** Several nodes have a database that knows their fences; it has one day at a time. */
+  readonly nodes: NodesDatabase | null
 }
 
 export interface SeedResult {
@@ -34,27 +44,31 @@ export class SeedFailed extends Error {
   override readonly name = 'SeedFailed'
   readonly seed: number
 
-  constructor(seed: number, trace: Trace, cause: unknown) {
+  constructor(seed: number, machines: number, trace: Trace, cause: unknown) {
     const details = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const lines = `Its last ${Math.min(LINES_SHOWN, trace.lines.length)} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`
-    super(`seed ${seed} failed. Again, with every step: npm run simulate -- --seed ${seed}\n${trace.plain(details)}\n\n${lines}`, { cause })
+    const nodes = machines === 1 ? '' : ` --nodes ${machines}`
+    super(`seed ${seed} failed. Again, with every step: npm run simulate -- --seed ${seed}${nodes}\n${trace.plain(details)}\n\n${lines}`, {
+      cause
+    })
     this.seed = seed
   }
 }
 
 /** @throws SeedFailed */
-export async function runSeed(store: Store, seed: number, options: RunOptions = {}): Promise<SeedResult> {
+export async function runSeed({ store, machines, nodes }: Ground, seed: number, options: RunOptions = {}): Promise<SeedResult> {
   const chance = new Chance(seed)
   const clock = new VirtualClock()
   const trace = new Trace(() => clock.monotonicMs() - 1_000, options.listener)
   try {
-    const scene = await openScene(store, castOf(chance.apart('cast')), { clock, chance, trace })
+    const scene = await openScene(store, castOf(chance.apart('cast'), machines), { clock, chance, trace })
     const steps = chance.whole(15, 75)
     const day = new Day(scene, {
-      steps,
+      ...{ steps, machines, database: nodes, isRough: options.isRough === true },
       clients: clientsOf(scene, chance.apart('habits')),
       ...(options.sabotage && { sabotage: options.sabotage })
     })
+    await nodes?.reset()
     await day.run()
     await day.end()
     await check(day)
@@ -62,11 +76,11 @@ export async function runSeed(store: Store, seed: number, options: RunOptions = 
     const updates = [...scene.store.committed.values()].reduce((sum, seq) => sum + seq, 0)
     return { seed, hash: trace.hash, lastedMs: clock.monotonicMs() - 1_000, updates, counts: trace.counts }
   } catch (cause) {
-    throw new SeedFailed(seed, trace, cause)
+    throw new SeedFailed(seed, machines, trace, cause)
   }
 }
 
-function castOf(chance: Chance): Cast {
+function castOf(chance: Chance, nodes: number): Cast {
   const logins = (): readonly Partial<BrokerCapabilities>[] =>
     Array.from({ length: chance.happens(0.7) ? 1 : 2 }, () => ({
       deduplication: chance.weighted({ enforced: 6, bounded: 2, open_only: 2, label: 2, none: 3 }),
@@ -76,7 +90,8 @@ function castOf(chance: Chance): Cast {
   return {
     users: Array.from({ length: Number(chance.weighted({ 1: 4, 2: 5, 3: 1 })) }, logins),
     isEarly: () => chance.happens(0.5),
-    accountsOf: () => (chance.happens(0.75) ? 1 : 2)
+    accountsOf: () => (chance.happens(0.75) ? 1 : 2),
+    nodes
   }
 }
 

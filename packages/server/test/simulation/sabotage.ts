@@ -1,9 +1,11 @@
 // Faults of the service itself, put in on purpose: a simulation that does not notice them proves nothing.
 import type { Deps } from '@trunkline/core/app/deps'
 import type { Account, Balance } from '@trunkline/core/domain/account'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Fill } from '@trunkline/core/domain/order'
-import type { AccountEvent, Broker, BrokerDefinition, OrderReport } from '@trunkline/core/ports/broker'
+import type { AccountEvent, Broker, BrokerDefinition, CredentialsHolder, NewOrder, OrderReport } from '@trunkline/core/ports/broker'
 import type { BusMessage } from '@trunkline/core/ports/bus'
+import type { Owner, Ownership } from '@trunkline/core/ports/ownership'
 import type { OrderChange } from '@trunkline/core/ports/store'
 import type { ClientConnection } from '../../src/stream/client-connection.ts'
 
@@ -11,6 +13,8 @@ import type { ClientConnection } from '../../src/stream/client-connection.ts'
 export interface Sabotage {
   readonly deps?: (deps: Deps) => Deps
   readonly connection?: (connection: ClientConnection) => ClientConnection
+  /** Of a node: what its writes carry instead of their fence. */
+  readonly fence?: (fence: number | null) => number | null
 }
 
 /** One in so many goes wrong, so that a day is well for a while. */
@@ -118,6 +122,70 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
   })
 }
 
+/** Of several nodes. */
+export const SABOTAGES_OF_NODES: Readonly<Record<string, () => Sabotage>> = {
+  'fences that are not compared': () => ({ fence: () => 0 }),
+  'a command whose first byte leaves although the lease was lost': () => ({
+    deps: overBrokers(
+      broker => broker,
+      credentials => ({
+        read: signal => credentials.read(signal),
+        renew: (...renewal) => credentials.renew(...renewal)
+      })
+    )
+  }),
+  'an owner that does not notice the end of its lease': () => {
+    const fences = new Map<UserKey, number>()
+    return {
+      deps: deps => {
+        const { ownership } = deps
+        const ownerOf = (userKey: UserKey): Owner => (fences.has(userKey) ? { kind: 'this' } : ownership.ownerOf(userKey))
+        const fenceOf = (userKey: UserKey) => {
+          const fence = ownership.fenceOf(userKey) ?? fences.get(userKey) ?? null
+          if (fence !== null) fences.set(userKey, fence)
+          return fence
+        }
+        return { ...deps, ownership: { ...passedOwnership(ownership), ownerOf, fenceOf } }
+      }
+    }
+  },
+  'an order that the next owner sends again': nextOwnerSendsAgain,
+  'a message between nodes that is never made good': () => ({
+    deps: deps => {
+      const lasts = withMethod(
+        deps.store.events,
+        'lasts',
+        () => async (userKeys: readonly UserKey[]) => new Map(userKeys.map(userKey => [userKey, 0]))
+      )
+      return { ...deps, store: { ...deps.store, events: lasts } }
+    }
+  })
+}
+
+/** Tickets by their client order ids, which differ in all days. */
+const tickets = new Map<string, NewOrder>()
+
+/** What one node sent, another one that looks for it in vain sends too. */
+function nextOwnerSendsAgain(): Sabotage {
+  const own = new Set<string>()
+  return {
+    deps: overBrokers(broker => ({
+      ...passedBroker(broker),
+      submit: async (order, signal) => {
+        tickets.set(order.brokerClOrdId, order)
+        own.add(order.brokerClOrdId)
+        return await broker.submit(order, signal)
+      },
+      findOrder: async (key, signal) => {
+        const answer = await broker.findOrder(key, signal)
+        const ticket = key.by === 'brokerClOrdId' && answer.found === null ? tickets.get(key.brokerClOrdId) : undefined
+        if (ticket !== undefined && !own.has(ticket.brokerClOrdId)) await broker.submit(ticket, signal)
+        return answer
+      }
+    }))
+  }
+}
+
 type PublishedEvent = Extract<BusMessage, { type: 'events' }>['events'][number]
 
 function everySo(often: number): () => boolean {
@@ -150,11 +218,23 @@ function passedBroker(broker: Broker): Broker {
   return { ...broker }
 }
 
-function overBrokers(wrap: (broker: Broker) => Broker): (deps: Deps) => Deps {
+function passedOwnership(ownership: Ownership): Ownership {
+  return {
+    ownerOf: userKey => ownership.ownerOf(userKey),
+    fenceOf: userKey => ownership.fenceOf(userKey),
+    changed: ms => ownership.changed(ms),
+    listen: listener => ownership.listen(listener)
+  }
+}
+
+function overBrokers(
+  wrap: (broker: Broker) => Broker,
+  wrapCredentials: (credentials: CredentialsHolder) => CredentialsHolder = credentials => credentials
+): (deps: Deps) => Deps {
   return deps => {
     const wrapped = [...deps.brokers].map(([id, definition]): [typeof id, BrokerDefinition] => [
       id,
-      { ...definition, open: credentials => wrap(definition.open(credentials)) }
+      { ...definition, open: credentials => wrap(definition.open(wrapCredentials(credentials))) }
     ])
     return { ...deps, brokers: new Map(wrapped) }
   }

@@ -4,7 +4,8 @@ import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { UserCaller } from '@trunkline/core/app/caller'
 import type { Account, Connection, ConnectionAttempt, Platform, User } from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
-import { parseBrokerId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
+import { parseBrokerId, parseUserId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
+import { PARTITIONS } from '@trunkline/core/domain/partition'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -47,6 +48,8 @@ export interface Cast {
   /** Whether a further login is there from the start. */
   readonly isEarly: () => boolean
   readonly accountsOf: () => number
+  /** How many processes serve them. */
+  readonly nodes: number
 }
 
 export interface Scene {
@@ -66,7 +69,7 @@ export interface Scene {
 /** Stores everybody. Nothing of the service runs yet. */
 export async function openScene(
   inner: Store,
-  { users, isEarly, accountsOf }: Cast,
+  { users, isEarly, accountsOf, nodes }: Cast,
   { clock, chance, trace }: Pick<Scene, 'clock' | 'chance' | 'trace'>
 ): Promise<Scene> {
   const ids = new SceneIds(clock, chance.apart('ids'))
@@ -76,8 +79,11 @@ export async function openScene(
   const platform: Platform = { ...make.platform(), platformId: ids.uuid(), clientId: `pk_${ids.uuid()}` }
   await inner.platforms.create(platform, HASHER.hash(clientSecret), make.audit())
   const owners: Owner[] = []
+  const partitions = chance.apart('partitions')
   for (const [index, brokers] of users.entries()) {
-    const user: User = { ...make.user(platform), userId: parseUserId(`user-${index + 1}`), userKey: ids.uuid() }
+    // Who owns a user among several nodes has to be the same in every run.
+    const userKey = nodes === 1 ? ids.uuid<UserKey>() : inPartition(ids.uuid(), partitions.whole(0, PARTITIONS - 1))
+    const user: User = { ...make.user(platform), userId: parseUserId(`user-${index + 1}`), userKey }
     await inner.users.create(user, HASHER.hash(ids.secret('us_')), make.audit())
     store.users.add(user.userKey)
     const logins: SceneLogin[] = []
@@ -92,6 +98,10 @@ export async function openScene(
   }
   const logins = owners.flatMap(owner => owner.logins)
   return { clock, chance, trace, store, ids, platform, clientSecret, owners, logins, doomed: new Set() }
+}
+
+function inPartition(userKey: UserKey, partition: number): UserKey {
+  return parseUuid<UserKey>(`${userKey.slice(0, -2)}${partition.toString(16).padStart(2, '0')}`, 'user key')
 }
 
 class SceneLogin implements Login {

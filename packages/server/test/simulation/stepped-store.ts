@@ -23,9 +23,22 @@ export interface StorePlan {
   readonly afterMs?: number
 }
 
+/** What a call is made under. `enter` is called right before it is carried out, `wrote` after it, with the user of each event. */
+export interface Terms {
+  enter(): void
+  wrote(name: string, userKey: UserKey): void
+}
+
+/** The store of one node, which is given a call's terms when the call is made. */
+export interface NodeStore {
+  readonly store: Store
+  terms(): Terms
+}
+
 interface Call {
   readonly name: string
   readonly life: Life
+  readonly terms: Terms | null
   readonly plan: StorePlan
   readonly go: () => Promise<unknown>
   readonly resolve: (value: unknown) => void
@@ -45,7 +58,7 @@ const READS = /\.(find|list|read$|last|span|balances|positions|transactions|fres
 export class SteppedStore {
   /** For the harness itself: nothing stands before it. */
   readonly inner: Store
-  plan: (name: string, isRead: boolean) => StorePlan = () => ({})
+  plan: (name: string, isRead: boolean, life: Life) => StorePlan = () => ({})
   /** A life takes up these users' connections only: other scenes have theirs in the same database. */
   readonly users = new Set<UserKey>()
   /** Newest event of each user that the store holds, published or not. */
@@ -64,10 +77,10 @@ export class SteppedStore {
     this.slots = new SceneSlots(surroundings.clock)
   }
 
-  /** The store as one life of the service has it. */
-  of(life: Life): Store {
-    const part = <Part extends object>(name: keyof Store, real: Part) => this.#stepped(String(name), real, life)
-    const { inner } = this
+  /** The store as one life of the service has it: its own, where there are nodes. */
+  of(life: Life, node: NodeStore | null = null): Store {
+    const part = <Part extends object>(name: keyof Store, real: Part) => this.#stepped(String(name), real, life, node)
+    const inner = node?.store ?? this.inner
     return {
       platforms: part('platforms', inner.platforms),
       platformKeys: part('platformKeys', inner.platformKeys),
@@ -80,9 +93,14 @@ export class SteppedStore {
       streamSlots: part('streamSlots', this.slots),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
-      probe: () => this.#call({ name: 'probe', life, go: () => inner.probe() }).then(() => undefined),
+      probe: () => this.#call({ name: 'probe', life, terms: null, go: () => inner.probe() }).then(() => undefined),
       [Symbol.asyncDispose]: async () => undefined
     }
+  }
+
+  /** Carries out what is no part of the store, in turn with its calls. */
+  async ordered(name: string, life: Life, go: () => Promise<unknown>): Promise<void> {
+    await life.lived(this.#call({ name, life, terms: null, go }))
   }
 
   /** Carries out what is next, and gives whether there was anything. To be called when nobody else has anything to do. */
@@ -120,20 +138,24 @@ export class SteppedStore {
     if (first === undefined) return []
     // Order changes that wait together may share a commit.
     const isShared = first.name === 'orders.record' && chance.happens(0.5)
-    const calls = isShared ? this.#waiting.filter(({ name }) => name === first.name) : [first]
+    const calls = isShared ? this.#waiting.filter(({ name, life }) => name === first.name && life === first.life) : [first]
     this.#waiting = this.#waiting.filter(call => !calls.includes(call))
     return calls
   }
 
   /** Gives how to answer the caller. */
-  async #carryOut({ name, life, plan, go, resolve, reject }: Call): Promise<() => void> {
+  async #carryOut({ name, life, terms, plan, go, resolve, reject }: Call): Promise<() => void> {
     this.#surroundings.trace.mix(name)
     if (plan.fault === 'refused') return () => reject(new StoreUnavailable(`the simulated store refuses ${name}`))
     const lost = () => reject(new CommitUnknown(`the simulated store lost the answer to ${name}`))
     if (plan.fault === 'unwritten') return lost
     try {
+      terms?.enter()
       const value = await go()
-      for (const { userKey, seq } of eventsIn(value)) this.committed.set(userKey, Math.max(seq, this.committed.get(userKey) ?? 0))
+      for (const { userKey, seq } of eventsIn(value)) {
+        this.committed.set(userKey, Math.max(seq, this.committed.get(userKey) ?? 0))
+        if (!READS.test(name)) terms?.wrote(name, userKey)
+      }
       if (life.isOver) return () => undefined
       return plan.fault === 'written' ? lost : () => resolve(value)
     } catch (cause) {
@@ -141,26 +163,40 @@ export class SteppedStore {
     }
   }
 
-  async #call({ name, life, go }: Pick<Call, 'name' | 'life' | 'go'>): Promise<unknown> {
+  async #call({ name, life, terms, go }: Pick<Call, 'name' | 'life' | 'terms' | 'go'>): Promise<unknown> {
     if (life.isOver) return await new Promise(() => undefined)
-    const plan = this.plan(name, READS.test(name))
+    const plan = this.plan(name, READS.test(name), life)
     if (plan.fault !== undefined) {
       this.#surroundings.trace.note(`the store’s ${name}: ${plan.fault}`)
       this.#surroundings.trace.met(`store: ${plan.fault}`)
     }
-    if (plan.afterMs !== undefined) await life.lived(this.#surroundings.clock.sleep(plan.afterMs))
+    if (plan.afterMs !== undefined) await this.#late(plan.afterMs, life, terms)
     return await new Promise((resolve, reject) => {
-      if (!life.isOver) this.#waiting.push({ name, life, plan, go, resolve, reject })
+      if (!life.isOver) this.#waiting.push({ name, life, terms, plan, go, resolve, reject })
     })
   }
 
-  #stepped<Part extends object>(part: string, target: Part, life: Life): Part {
+  /** A node that stands still has sent what is on its way. */
+  #late(ms: number, life: Life, terms: Terms | null): Promise<void> {
+    const late = this.#surroundings.clock.sleep(ms)
+    return terms === null ? life.lived(late) : late
+  }
+
+  /** A process that stands still receives no answer. */
+  #answered(life: Life, call: Pick<Call, 'name' | 'life' | 'terms' | 'go'>): Promise<unknown> {
+    return call.terms === null ? this.#call(call) : life.lived(this.#call(call))
+  }
+
+  #stepped<Part extends object>(part: string, target: Part, life: Life, node: NodeStore | null): Part {
     return new Proxy(target, {
       get: (real, method) => {
         const value: unknown = Reflect.get(real, method, real)
         if (typeof value !== 'function') return value
         return (...given: readonly unknown[]) =>
-          this.#call({ name: `${part}.${String(method)}`, life, go: async () => await Reflect.apply(value, real, given) })
+          this.#answered(life, {
+            ...{ name: `${part}.${String(method)}`, life, terms: node?.terms() ?? null },
+            go: async () => await Reflect.apply(value, real, given)
+          })
       }
     })
   }

@@ -298,7 +298,7 @@ export class StreamClient implements SessionOwner {
       const service = this.#service()
       try {
         if (service === null || service.life.isOver) throw new StoreUnavailable('the service is not there')
-        const snapshot = await readSnapshot(service.app, owner, this.#scene.doomed)
+        const snapshot = await readSnapshot(service, owner, this.#scene.doomed)
         if (followed.waiting !== waiting) return
         followed.record.adopt(snapshot)
         for (const update of waiting) followed.record.apply(update)

@@ -1,5 +1,6 @@
 // A broker in memory with scripted behaviour: it loses, delays and repeats answers, and always keeps a correct ledger.
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import { ScriptedSession } from './session.ts'
 import { ScriptedState } from './state.ts'
 
@@ -10,6 +11,11 @@ export { SCRIPTED_CAPABILITIES, type SentCommand } from './state.ts'
 
 export class ScriptedBroker extends ScriptedState {
   get definition(): BrokerDefinition {
+    return this.definitionDatedBy(() => this.dates)
+  }
+
+  /** For one of several callers, whose answers are dated by `dates`. */
+  definitionDatedBy(dates: () => Pick<Clock, 'now'>): BrokerDefinition {
     return {
       capabilities: this.capabilities,
       environment: 'sandbox',
@@ -23,7 +29,7 @@ export class ScriptedBroker extends ScriptedState {
       },
       open: (credentials: CredentialsHolder) => {
         this.sessions += 1
-        return new ScriptedSession(this, credentials)
+        return new ScriptedSession(this, credentials, dates)
       }
     }
   }

@@ -19,6 +19,7 @@ import {
   type Snapshot,
   type TransactionReport
 } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
 import type { ScriptedState } from './state.ts'
@@ -26,11 +27,13 @@ import type { ScriptedState } from './state.ts'
 export class ScriptedSession implements Broker {
   readonly #broker: ScriptedState
   readonly #credentials: CredentialsHolder
+  readonly #dates: () => Pick<Clock, 'now'>
   readonly #closing = new AbortController()
 
-  constructor(broker: ScriptedState, credentials: CredentialsHolder) {
+  constructor(broker: ScriptedState, credentials: CredentialsHolder, dates: () => Pick<Clock, 'now'>) {
     this.#broker = broker
     this.#credentials = credentials
+    this.#dates = dates
   }
 
   get market() {
@@ -48,7 +51,7 @@ export class ScriptedSession implements Broker {
 
   async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
     const plan = await this.#read('balances', signal)
-    const asOf = this.#broker.dates.now()
+    const asOf = this.#dates().now()
     const cash = this.#broker.cash(brokerAccountId)
     await this.#travel(plan, signal)
     const unknown = {
@@ -63,7 +66,7 @@ export class ScriptedSession implements Broker {
   }
 
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    const asOf = this.#broker.dates.now()
+    const asOf = this.#dates().now()
     const items = this.#broker.holdings(brokerAccountId)
     const plan = await this.#read('positions', signal)
     await this.#travel(plan, signal)
@@ -73,8 +76,8 @@ export class ScriptedSession implements Broker {
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const plan = await this.#read('orders', signal)
     const { hides } = plan
-    const { ledger, clock, dates, listsBy } = this.#broker
-    const asOf = dates.now()
+    const { ledger, clock, listsBy } = this.#broker
+    const asOf = this.#dates().now()
     const brokerClock = clock.now()
     const items = ledger
       .list()
@@ -86,7 +89,7 @@ export class ScriptedSession implements Broker {
 
   async transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     const items = this.#broker.traded(brokerAccountId).filter(({ day }) => day >= from && day <= to)
-    const asOf = this.#broker.dates.now()
+    const asOf = this.#dates().now()
     const plan = await this.#read('transactions', signal)
     await this.#travel(plan, signal)
     return { ...readable(plan, items, ({ brokerTransactionId }) => brokerTransactionId), asOf }
@@ -96,7 +99,7 @@ export class ScriptedSession implements Broker {
     if (key.by === 'brokerClOrdId' && this.capabilities.deduplication === 'none')
       throw new Error('this broker finds nothing by client order id')
     const plan = await this.#read('findOrder', signal)
-    const asOf = this.#broker.dates.now()
+    const asOf = this.#dates().now()
     const found = this.#broker.ledger.find(key)
     const isShown = found !== null && plan.hides?.(found) !== true
     await this.#travel(plan, signal)
@@ -198,7 +201,11 @@ export class ScriptedSession implements Broker {
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
-    commands.push({ kind, target, atMs: clock.monotonicMs() })
+    // As adapters do right before the first byte.
+    if (this.#credentials.mayCommand?.() === false) return { kind: 'not_sent', cause: new Error('this process may not send it any more') }
+    const command = { kind, target, atMs: clock.monotonicMs() }
+    commands.push(command)
+    this.#broker.onCommand(command, this.#credentials)
     const effect = this.#effect(plan, carryOut)
     if (plan.reply === 'never') return await hang(null)
     if (plan.reply === 'deadline') return await hang(signal).catch(cause => ({ kind: 'unknown', cause }))

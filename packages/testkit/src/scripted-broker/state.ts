@@ -7,6 +7,7 @@ import { REPLACE_FIELDS } from '@trunkline/core/domain/vocabulary'
 import {
   type BrokerCapabilities,
   BrokerFault,
+  type CredentialsHolder,
   type OrderReport,
   type PositionReport,
   type ReplaceOrder,
@@ -86,6 +87,8 @@ export class ScriptedState {
   /** Null: it has none. */
   market: ScriptedMarket | null = null
   readonly commands: SentCommand[] = []
+  /** Called with each command as its first byte leaves the caller, and with the login that it is sent with. */
+  onCommand: (command: SentCommand, sender: CredentialsHolder) => void = () => undefined
   readonly reads: Record<ReadKind, number> = {
     accounts: 0,
     balances: 0,

@@ -30,7 +30,7 @@ export class Following implements Watch {
   /** Nodes that were sent users, by id: one that none of them belongs to any more is sent an empty list once. */
   #sentTo = new Map<NodeId, OwnerNode>()
   /** What nodes have taken, while they answer. */
-  readonly #taken = new Map<NodeId, ReadonlySet<UserKey>>()
+  readonly #taken = new Map<NodeId, Set<UserKey>>()
   /** Nodes that have yet to answer. Each is sent one list at a time, so that an older one never replaces a newer one. */
   readonly #sending = new Map<NodeId, Promise<void>>()
   /** Of them, those that have to be sent another list. */
@@ -77,7 +77,11 @@ export class Following implements Watch {
     this.#deps.watch.release(userKey)
     const holders = this.#users.get(userKey) ?? 0
     if (holders > 1) this.#users.set(userKey, holders - 1)
-    else this.#users.delete(userKey)
+    else {
+      this.#users.delete(userKey)
+      // Who follows it again has forgotten what the owner reported, even if the owner was not sent another list meanwhile.
+      for (const users of this.#taken.values()) users.delete(userKey)
+    }
   }
 
   async #run(): Promise<void> {
@@ -140,9 +144,10 @@ export class Following implements Watch {
   #tookAll(node: OwnerNode, users: readonly UserKey[]): void {
     const { nodeId } = node
     const before = this.#taken.get(nodeId)
-    const added = users.filter(userKey => before?.has(userKey) !== true)
+    const held = users.filter(userKey => this.#users.has(userKey))
+    const added = held.filter(userKey => before?.has(userKey) !== true)
     if (users.length === 0) this.#taken.delete(nodeId)
-    else this.#taken.set(nodeId, new Set(users))
+    else this.#taken.set(nodeId, new Set(held))
     if (added.length > 0) this.#deps.taken(added, node)
   }
 }

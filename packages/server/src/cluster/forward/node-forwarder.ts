@@ -43,7 +43,7 @@ interface ForwarderDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'alarm'>
   readonly log: Log
   readonly meter: Pick<Meter, 'count'>
-  readonly clients: NodeClients
+  readonly clients: Pick<NodeClients, 'pass'>
   /** Called when a node does not answer, so that its lease is looked at early. */
   readonly suspect: (nodeId: NodeId) => void
   /** Whether the node's lease had not ended when it was seen last. */

@@ -23,7 +23,7 @@ export interface KeeperClock {
 }
 
 export interface KeeperDeps {
-  readonly database: LeaseDatabase
+  readonly database: Pick<LeaseDatabase, 'join' | 'renew' | 'execute' | 'close' | 'onChanged'>
   readonly lease: SharedLease
   readonly clock: KeeperClock
   readonly timing: LeaseTiming
