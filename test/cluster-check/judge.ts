@@ -66,6 +66,8 @@ export class Judge {
     const [platform] = this.#platforms
     if (platform !== undefined) await readOn(platform, log)
     const [rest, brokers] = await Promise.all([this.#rest(user, log), this.#atBrokers(user, log)])
+    // A read of holdings that are not followed just then may have found a change.
+    if (platform !== undefined) await readOn(platform, log)
     return [...this.#sessions(user, log), ...rest, ...brokers, ...this.#answers(user, log)]
   }
 

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { check, type Outcome } from './rounds.ts'
 
+const USERS = 8
 const USAGE = `npm run cluster-check -- [--rounds 20] [--seed 1] [--only kill,clock]
 
 Three nodes, PostgreSQL, NATS and the sandbox as programs, with a proxy on every link, and eight users at all brokers.
@@ -25,7 +26,7 @@ else {
   const began = performance.now()
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   print(`${rounds} rounds, seed ${seed}`)
-  const outcome = await check({ rounds, seed, only: values.only === '' ? [] : values.only.split(','), print })
+  const outcome = await check({ rounds, seed, users: USERS, only: values.only === '' ? [] : values.only.split(','), print })
   print(summary(outcome, performance.now() - began))
   process.exitCode = outcome.findings.length === 0 && outcome.rounds === rounds ? 0 : 1
 }

@@ -78,6 +78,7 @@ export class CheckedNode {
   readonly #ends = new Map<string, number>()
   #program: NodeProgram | null = null
   #expected: Expected = { codes: [] }
+  #earlierOutput = ''
   #isWanted = false
   #isPaused = false
   #aheadMs = 0
@@ -109,8 +110,9 @@ export class CheckedNode {
     return this.#isPaused
   }
 
+  /** Of its present process and of the one before. */
   get output(): string {
-    return this.#program?.output ?? ''
+    return `${this.#earlierOutput}\n--- the next process ---\n${this.#program?.output ?? ''}`
   }
 
   /** How its processes ended, by code or signal. */
@@ -159,10 +161,6 @@ export class CheckedNode {
     this.#program?.setClock(aheadMs)
   }
 
-  async ready(): Promise<void> {
-    await this.#program?.ready
-  }
-
   /** Ends it for good. */
   async dispose(): Promise<void> {
     this.#isWanted = false
@@ -188,6 +186,7 @@ export class CheckedNode {
     this.disturbed()
     this.#options.guard.ended(program.pid)
     this.#ends.set(String(code), (this.#ends.get(String(code)) ?? 0) + 1)
+    this.#earlierOutput = program.output
     const wasReady = program.output.includes(READY)
     // A start fails while its database cannot be reached.
     if (wasReady && this.#isWanted && !this.#expected.codes.includes(code))

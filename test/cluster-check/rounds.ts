@@ -1,4 +1,6 @@
 // Rounds of the check: disturbances under load, everything whole again, and the judge.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Chance } from '@trunkline/testkit/crash/chance'
 import { Follower } from '@trunkline/testkit/crash/follower'
@@ -8,10 +10,11 @@ import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
 import { Judge } from './judge.ts'
 import { Ledger } from './ledger.ts'
 import { Load } from './load.ts'
+import { marketFault } from './market-view.ts'
+import type { CheckedNode } from './node.ts'
 import { Stage } from './stage.ts'
 import { Witness } from './witness.ts'
 
-const USERS = 8
 /** The average pause between two operations of a client; each user has two. */
 const PAUSE_MS = 300
 /** The load goes on for so long after the last disturbance. */
@@ -19,10 +22,14 @@ const AFTER_MS = 500
 /** How long the cluster may take to be whole again, and all sources to agree: far more than a busy machine needs. */
 const BOUND_MS = PATIENCE_MS
 const SHOWN_MAX = 10
+/** What the nodes wrote before a finding is kept here. */
+const OUTPUTS = resolve(import.meta.dirname, '../../test-results/cluster-check')
 
 export interface RoundsOptions {
   readonly seed: number
   readonly rounds: number
+  /** Each has a login at every broker. */
+  readonly users: number
   /** Parts of the names of the disturbances that may come; empty: all. */
   readonly only: readonly string[]
   /** The number of the first round, for what is printed. */
@@ -50,6 +57,7 @@ export function emptyOutcome(): Outcome {
 export class Check implements AsyncDisposable {
   readonly #options: RoundsOptions
   readonly #chance: Chance
+  readonly #marketChance: Chance
   readonly #outcome: Outcome
   readonly #stage: Stage
   readonly #ledger = new Ledger()
@@ -77,6 +85,7 @@ export class Check implements AsyncDisposable {
     this.#outcome = outcome
     // Of its own: which disturbances come follows from the seed alone.
     this.#chance = new Chance(options.seed)
+    this.#marketChance = chance.apart()
     this.#stage = stage
     this.#followers = followers
     this.#away = away
@@ -91,7 +100,7 @@ export class Check implements AsyncDisposable {
   static async open(options: RoundsOptions, outcome: Outcome): Promise<Check> {
     const chance = new Chance(options.seed).apart()
     const faults: string[] = []
-    const stage = await Stage.open(USERS, chance.apart().fraction, what => faults.push(what))
+    const stage = await Stage.open(options.users, chance.apart().fraction, what => faults.push(what))
     try {
       const follow = async (name: string, url: string) => {
         const credentials = await stage.key(name)
@@ -148,6 +157,8 @@ export class Check implements AsyncDisposable {
     await load
     const wholeMs = performance.now() - began
     const agrees = isWhole && (await this.#agrees(title))
+    const market = agrees ? await marketFault(this.#stage, this.#marketChance) : null
+    if (market !== null) this.#find(title, market)
     for (const what of this.#witness.takeFaults(quantity => this.#ledger.accountOf(quantity)?.loginId ?? null)) this.#find(title, what)
     for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
     await this.#stage.refillMarket()
@@ -221,8 +232,15 @@ export class Check implements AsyncDisposable {
   #find(title: string, what: string): void {
     this.#outcome.findings.push(`${title}\n    ${what}`)
     this.#found += 1
+    if (this.#found === 1) save(join(OUTPUTS, `seed-${this.#options.seed}-${this.#outcome.rounds}`), this.#stage.nodes)
     if (this.#found <= SHOWN_MAX) this.#options.print(`FOUND in ${title}\n    ${what}`)
   }
+}
+
+/** What the nodes wrote, for the first finding of each round. */
+function save(folder: string, nodes: readonly CheckedNode[]): void {
+  mkdirSync(folder, { recursive: true })
+  for (const { number, output } of nodes) writeFileSync(join(folder, `node-${number}.log`), output)
 }
 
 interface Kill {
@@ -245,11 +263,11 @@ export type WholeRun = Omit<RoundsOptions, 'first'>
 export const ROUNDS_PER_CLUSTER = 100
 
 /** Plays so many rounds, in as many clusters as that takes. The seeds follow each other. */
-export async function check({ seed, rounds, only, print }: WholeRun): Promise<Outcome> {
+export async function check({ seed, rounds, users, only, print }: WholeRun): Promise<Outcome> {
   const outcome = emptyOutcome()
   for (let next = seed; outcome.rounds < rounds; next += 1) {
     const first = outcome.rounds + 1
-    const options = { seed: next, rounds: Math.min(ROUNDS_PER_CLUSTER, rounds - outcome.rounds), only, first, print }
+    const options = { seed: next, rounds: Math.min(ROUNDS_PER_CLUSTER, rounds - outcome.rounds), users, only, first, print }
     await using cluster = await Check.open(options, outcome)
     await cluster.run()
     // A cluster that never began to play would be tried for ever.

@@ -9,12 +9,13 @@ import { CLIENT_SECRET, SandboxProcess } from '@trunkline/testkit/crash/sandbox-
 import { NatsServer } from '@trunkline/testkit/nats/index'
 import { temporaryFolder, unprivilegedUser } from '@trunkline/testkit/postgres/binaries'
 import { INHERITED, SHORT_LIVED } from '@trunkline/testkit/short-lived'
+import { until } from '@trunkline/testkit/until'
 import { type Guard, startGuard } from '../../scripts/cluster/guard.ts'
 import type { Credentials } from './client.ts'
 import { LINKS, NodeLinks } from './links.ts'
 import { CheckedNode } from './node.ts'
 import { Database, freePort } from './parties.ts'
-import { BROKERS, type CheckedUser, connectedUser } from './users.ts'
+import { BROKERS, type CheckedUser, someUser } from './users.ts'
 
 export const NODES = 3
 const ROOT = resolve(import.meta.dirname, '..', '..')
@@ -76,16 +77,16 @@ export class Stage implements AsyncDisposable {
     const [first, ...others] = parts.nodes
     if (first === undefined) throw new Error('there are no nodes')
     first.start()
-    await first.ready()
+    await readyOf(first)
     for (const other of others) other.start()
+    await Promise.all(others.map(readyOf))
     const platform: Credentials = JSON.parse(readFileSync(join(dataDirOf(parts.folder, 1), 'demo-platform.json'), 'utf8'))
     // No token has to be renewed: a broker ends the whole grant when the answer to a renewal is lost.
     await parts.sandbox.control('PUT', '/oauth', { access_ttl_s: 86_400 })
     await marketStandsStill(parts.sandbox)
     const names = Array.from({ length: users }, (_, index) => `user-${index + 1}`)
     // The callbacks that are registered at the brokers are the first node's.
-    const made = await Promise.all(names.map(name => connectedUser(first.url, platform, parts.sandbox, name)))
-    await Promise.all(others.map(other => other.ready()))
+    const made = await Promise.all(names.map(name => someUser(first.url, platform, parts.sandbox, name)))
     return new Stage(parts, platform, made, undone.move())
   }
 
@@ -129,6 +130,11 @@ export class Stage implements AsyncDisposable {
     for (const links of this.links) for (const name of LINKS) links.clear(name)
     await this.#undone.disposeAsync()
   }
+}
+
+/** Until it is ready: a busy machine may end its first process. */
+async function readyOf(node: CheckedNode): Promise<void> {
+  await until(() => node.isReady, `node ${node.number} is ready`)
 }
 
 async function started(undone: AsyncDisposableStack, fraction: () => number, onFault: (what: string) => void): Promise<Parts> {

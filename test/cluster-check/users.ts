@@ -1,5 +1,7 @@
 // The users of the check, each with a connection and a login of its own at every broker.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, Login, SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type Page, Walker } from '../acceptance/walker.ts'
 import { type Credentials, type Headers, must, platformHeaders } from './client.ts'
 
@@ -8,11 +10,13 @@ export type BrokerName = (typeof BROKERS)[number]
 
 const REDIRECT = 'https://platform.example/linked'
 const STEPS_MAX = 5
+const ATTEMPT_MS = 1_000
 const CASH = '9000000000'
 
 /** An account of a user, and the customer of the sandbox whose only account it is. */
 export interface UserAccount {
   readonly broker: BrokerName
+  readonly connectionId: string
   readonly accountId: string
   readonly login: Login
   /** The login's id at the sandbox. */
@@ -27,8 +31,21 @@ export interface CheckedUser {
   readonly accounts: readonly UserAccount[]
 }
 
-/** Makes a user and connects it at every broker, as a platform and its user do. */
-export async function connectedUser(url: string, platform: Credentials, sandbox: SandboxProcess, userId: string): Promise<CheckedUser> {
+/** Makes a user and connects it at every broker. What a busy machine breaks off is begun again, with another user. */
+export async function someUser(url: string, platform: Credentials, sandbox: SandboxProcess, name: string): Promise<CheckedUser> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await connectedUser(url, platform, sandbox, attempt === 1 ? name : `${name}-${attempt}`)
+    } catch (cause) {
+      if (performance.now() > deadline) throw cause
+      await delay(ATTEMPT_MS)
+    }
+  }
+}
+
+/** As a platform and its user do. */
+async function connectedUser(url: string, platform: Credentials, sandbox: SandboxProcess, userId: string): Promise<CheckedUser> {
   const created = await must(200, url, 'POST', '/users', platformHeaders(platform), { user_id: userId })
   const headers = { ...platformHeaders(platform), 'user-id': userId, 'user-secret': String(created['user-secret']) }
   const accounts: UserAccount[] = []
@@ -40,7 +57,7 @@ export async function connectedUser(url: string, platform: Credentials, sandbox:
     const shown: Json = await must(200, url, 'GET', `/accounts?connection_id=${connectionId}`, headers)
     const brokerAccount = login.accounts[0]?.id
     if (shown.length !== 1 || brokerAccount === undefined) throw new Error(`${broker} shows ${JSON.stringify(shown)}`)
-    accounts.push({ broker, accountId: shown[0].account_id, login, loginId: login.id, brokerAccount })
+    accounts.push({ broker, connectionId, accountId: shown[0].account_id, login, loginId: login.id, brokerAccount })
   }
   return { userId, headers, accounts }
 }
