@@ -106,7 +106,7 @@ const MAKES = {
   'clock moved'(chance) {
     const [number, minutes] = [aNode(chance), chance.whole(-CLOCK_MINUTES_MAX, CLOCK_MINUTES_MAX)]
     return {
-      ...{ title: `node ${number}'s clock ${minutes} minutes ahead`, holdMs: 0 },
+      ...{ title: `node ${number}'s clock set ${minutes} minutes ahead`, holdMs: 0 },
       begin: stage => nodeOf(stage, number).setClock(minutes * 60_000),
       end: nothing
     }
