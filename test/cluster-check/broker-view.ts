@@ -46,6 +46,11 @@ export class BrokerView {
     }
   }
 
+  /** Orders that rest at the broker now. */
+  async resting({ login: { username } }: UserAccount): Promise<readonly Json[]> {
+    return await this.#items(`orders?state=open&limit=${NEWEST}`, await this.#token(username))
+  }
+
   async #token(username: string): Promise<string> {
     const known = this.#tokens.get(username)
     if (known !== undefined) return known

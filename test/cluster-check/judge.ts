@@ -5,7 +5,7 @@ import { CrashPlatform } from '@trunkline/testkit/crash/platform'
 import { Replay } from '@trunkline/testkit/crash/replay'
 import type { Json } from '@trunkline/testkit/crash/sandbox-process'
 import { STATUS } from '@trunkline/testkit/crash/snapshot'
-import { type BrokerRecords, BrokerView } from './broker-view.ts'
+import type { BrokerRecords, BrokerView } from './broker-view.ts'
 import { call } from './client.ts'
 import { keyOfTerms, type Ledger, type Requested, type Terms } from './ledger.ts'
 import type { Stage } from './stage.ts'
@@ -31,11 +31,11 @@ export class Judge {
   /** Orders that stay `pending` because nothing can prove what became of them, by order id. */
   readonly unproved = new Set<string>()
 
-  constructor(stage: Stage, ledger: Ledger, followers: readonly Follower[]) {
+  constructor(stage: Stage, ledger: Ledger, brokers: BrokerView, followers: readonly Follower[]) {
     this.#stage = stage
     this.#ledger = ledger
     this.#followers = followers
-    this.#brokers = new BrokerView(stage.sandbox)
+    this.#brokers = brokers
     this.#logs = new Map(stage.users.map(({ userId }) => [userId, new Replay(userId)]))
     this.#platforms = stage.nodes.map(({ url }) => new CrashPlatform(() => ({ base_url: url, ...stage.platform })))
   }

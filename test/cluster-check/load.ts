@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance } from '@trunkline/testkit/crash/chance'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
+import type { BrokerView } from './broker-view.ts'
 import { type Answer, call } from './client.ts'
 import { type Ledger, priceOf, type Requested, type Terms } from './ledger.ts'
 import { type Stage, SYMBOLS } from './stage.ts'
@@ -26,11 +27,13 @@ interface Resting {
 export class Load {
   readonly #stage: Stage
   readonly #ledger: Ledger
+  readonly #brokers: BrokerView
   readonly #chance: Chance
   readonly #resting = new Map<string, Resting[]>()
 
-  constructor(stage: Stage, ledger: Ledger, chance: Chance) {
+  constructor(stage: Stage, ledger: Ledger, brokers: BrokerView, chance: Chance) {
     this.#stage = stage
+    this.#brokers = brokers
     this.#ledger = ledger
     this.#chance = chance
   }
@@ -57,7 +60,8 @@ export class Load {
     if (choice < 0.72) return await this.#rest(user, account, chance)
     if (choice < 0.84) return await this.#modify(user, account, chance)
     if (choice < 0.94) return await this.#cancel(user, account, chance)
-    await this.#placeElsewhere(account, chance)
+    if (choice < 0.97) return await this.#placeElsewhere(account, chance)
+    await this.#fillAtBroker(account, chance)
   }
 
   async #rest(user: CheckedUser, account: UserAccount, chance: Chance): Promise<void> {
@@ -107,6 +111,14 @@ export class Load {
     this.#ledger.elsewhere.add(quantity)
     const ticket = { account: account.brokerAccount, symbol: chance.oneOf(SYMBOLS), direction: 'buy', quantity: String(quantity) }
     await this.#stage.sandbox.control('POST', '/orders', { login: account.login.username, ...ticket, kind: 'market', lifetime: 'day' })
+  }
+
+  /** The broker executes a part of an order that rests, or all of it. It may have ended meanwhile. */
+  async #fillAtBroker(account: UserAccount, chance: Chance): Promise<void> {
+    const order = chance.oneOf(await this.#brokers.resting(account))
+    if (order === undefined) return
+    const quantity = chance.happens(0.5) ? Number(order.remaining) : Math.ceil(Number(order.remaining) / 2)
+    await this.#stage.sandbox.control('POST', `/orders/${order.id}/fill`, { quantity: String(quantity) }).catch(() => undefined)
   }
 
   /** Repeats the request, through any node, until an answer says how it ended. */

@@ -6,6 +6,7 @@ import { Chance } from '@trunkline/testkit/crash/chance'
 import { Follower } from '@trunkline/testkit/crash/follower'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
+import { BrokerView } from './broker-view.ts'
 import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
 import { Judge } from './judge.ts'
 import { Ledger } from './ledger.ts'
@@ -90,8 +91,9 @@ export class Check implements AsyncDisposable {
     this.#followers = followers
     this.#away = away
     this.#faults = faults
-    this.#load = new Load(stage, this.#ledger, chance.apart())
-    this.#judge = new Judge(stage, this.#ledger, followers)
+    const view = new BrokerView(stage.sandbox)
+    this.#load = new Load(stage, this.#ledger, view, chance.apart())
+    this.#judge = new Judge(stage, this.#ledger, view, followers)
     const brokers = stage.links.map(links => links.proxy('brokers'))
     this.#witness = new Witness({ sandbox: stage.sandbox, nodes: stage.nodes, brokers, nowMs: () => performance.now() })
     this.#watching = this.#witness.watch()
