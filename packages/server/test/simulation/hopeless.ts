@@ -5,10 +5,11 @@ import type { Login } from './scene.ts'
 
 /**
  * Orders whose outcome cannot be found: their broker does not tag orders, and they never arrived, or cannot be distinguished from others
- * like them.
+ * like them; or they were to replace an order in place that has the same terms already.
  */
 export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlySet<Order> {
-  if (broker.capabilities.deduplication !== 'none') return new Set()
+  const unseen = orders.filter(order => changesNothing(order, orders) && order.submission.state === 'not_received')
+  if (broker.capabilities.deduplication !== 'none') return new Set(broker.capabilities.replacedOrderId === 'same' ? unseen : [])
   const waiting = orders.filter(
     ({ brokerOrderId, submission }) => brokerOrderId === null && (submission.state === 'unknown' || submission.state === 'submitting')
   )
@@ -19,4 +20,9 @@ export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlyS
       return isLost || !isAlone
     })
   )
+}
+
+function changesNothing(order: Order, orders: readonly Order[]): boolean {
+  const before = orders.find(({ orderId }) => orderId === order.replacesOrderId)
+  return before !== undefined && isSameTicket(order, before)
 }
