@@ -30,6 +30,19 @@ for (const [name, conditions] of Object.entries({
   })
 }
 
+test('what a client sends is shown although nothing passes, and the proxy knows its own ends of connections', async () => {
+  await using stage = await openStage()
+  const { client, server } = await stage.pair()
+  assert.ok(stage.proxy.isPeer(server.socket.remotePort ?? 0))
+  assert.ok(!stage.proxy.isPeer(client.socket.localPort ?? 0))
+  const sent: Buffer[] = []
+  stage.proxy.onSent = (_link, chunk) => void sent.push(chunk)
+  stage.proxy.set(KIND, 'both', { held: true })
+  client.socket.write('an order')
+  await until(() => Buffer.concat(sent).toString() === 'an order', 'it is shown')
+  assert.equal(server.received.length, 0)
+})
+
 test('slices arrive apart from each other', async () => {
   await using stage = await openStage()
   const { client, server } = await stage.pair()
