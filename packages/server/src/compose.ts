@@ -200,7 +200,7 @@ async function start(
     ownership: node?.ownership ?? soleOwnership,
     timing: timingOf(settings)
   }
-  await settleEndpoints(deps)
+  await settleEndpoints(deps, await opened.members.living())
   const shared = node === null ? null : { isOurs: () => node.isFirst, sweep: () => opened.marketSlots.sweep() }
   const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
@@ -245,7 +245,7 @@ async function start(
     health: ({ userKey, connectionId, health }) => stream.hub.healthElsewhere(userKey, connectionId, health)
   })
   const stream = new AccountStream(app, {
-    ...(node !== null && { healthOf: connection => node.healthOf(connection) }),
+    ...(node !== null && { nodeId: node.nodeId, healthOf: connection => node.healthOf(connection) }),
     ...(watch !== undefined && { watch, inCluster: true, encode, sharedLimits })
   })
   parts.add('stream', () => stream.stop())

@@ -184,7 +184,7 @@ export interface ConnectionStore {
   renew(renewal: Renewal): Promise<Renewed>
   /** ACTIVE → BROKEN because the broker rejected its credentials; false if it already was. */
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry, code?: BrokenCode): Promise<boolean>
-  /** The endpoints at which the broker's connections were made, each once; connections made before this was recorded are left out. */
+  /** The endpoints at which the broker's ACTIVE connections were made, each once; those made before this was recorded are left out. */
   endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]>
   /** Makes the broker's ACTIVE connections at that endpoint BROKEN (`environment_changed`). Returns how many; audited if there are any. */
   suspend(broker: BrokerId, was: BrokerEndpoint, reason: string, at: Timestamp, audit: AuditEntry): Promise<number>

@@ -11,7 +11,13 @@ import { storable } from './types.ts'
 type Db = Kysely<Database>
 
 export async function list(db: Db, broker: BrokerId): Promise<readonly BrokerEndpoint[]> {
-  const rows = await db.selectFrom('connections').select(['environment', 'host']).distinct().where('broker', '=', broker).execute()
+  const rows = await db
+    .selectFrom('connections')
+    .select(['environment', 'host'])
+    .distinct()
+    .where('broker', '=', broker)
+    .where('status', '=', 'ACTIVE')
+    .execute()
   return rows.flatMap(({ environment, host }) => (environment === null || host === null ? [] : [{ environment, host }]))
 }
 

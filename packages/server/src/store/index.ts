@@ -16,6 +16,7 @@ import { SqlEventStore } from './events.ts'
 import { beforeCommit, isDenied } from './faults.ts'
 import { SqlKeyCheckStore } from './key-checks.ts'
 import { SqlMarketSlotStore } from './market-slots.ts'
+import { SqlMemberStore } from './members.ts'
 import { type MigrateOptions, type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
@@ -82,6 +83,7 @@ export interface SqlStore extends Store {
   readonly keyChecks: SqlKeyCheckStore
   readonly submissions: SqlSubmissionStore
   readonly marketSlots: SqlMarketSlotStore
+  readonly members: SqlMemberStore
   stats(): StoreStats
 }
 
@@ -155,6 +157,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     keyChecks: new SqlKeyCheckStore(session),
     submissions: new SqlSubmissionStore(session),
     marketSlots: new SqlMarketSlotStore(session),
+    members: new SqlMemberStore(session),
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {

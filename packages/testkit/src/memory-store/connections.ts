@@ -214,7 +214,8 @@ export class MemoryConnectionStore implements ConnectionStore {
 
   endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]> {
     return this.#db.call(() => {
-      const found = this.#all(connection => connection.broker === broker).flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]))
+      const active = this.#all(({ broker: its, status }) => its === broker && status === 'ACTIVE')
+      const found = active.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]))
       return [...new Map(found.map(endpoint => [`${endpoint.environment} ${endpoint.host}`, endpoint])).values()]
     })
   }

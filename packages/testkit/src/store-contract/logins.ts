@@ -133,6 +133,7 @@ function endpointCases(contractCase: DefineCase): void {
         'BROKEN credentials_rejected',
         'ACTIVE null'
       ])
+      assert.deepEqual(await store.connections.endpoints(broker), [elsewhere], 'no connection at the other one is ACTIVE')
       assert.equal(await store.connections.suspend(broker, make.ENDPOINT, 'moved', make.at(2), make.audit()), 0)
       assert.equal(await store.connections.resume(broker, elsewhere, make.at(3), make.audit()), 0)
       assert.equal(await store.connections.resume(broker, make.ENDPOINT, make.at(3), resumed), 2)

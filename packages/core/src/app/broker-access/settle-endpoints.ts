@@ -10,12 +10,20 @@ type SettleDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'log'>
 
 const BATCH = 200
 
+/** Other nodes use these connections, at the endpoint where they were made. */
+export class EndpointsInUse extends Error {
+  override readonly name = 'EndpointsInUse'
+}
+
 /**
  * Must be awaited before requests are served. Makes connections BROKEN whose endpoint is not the present one, and ACTIVE again if that was
  * their only fault and their endpoint is back. Their credentials were sent nowhere and stay valid: an hour of wrong configuration must not
  * cost every user a login. Logins without a recorded endpoint are taken to belong to the present one.
+ * @param nodes the names of the nodes that run already: one node with other settings must not take the connections from all of them
+ * @throws EndpointsInUse before anything is changed
  */
-export async function settleEndpoints(deps: SettleDeps): Promise<void> {
+export async function settleEndpoints(deps: SettleDeps, nodes: readonly string[] = []): Promise<void> {
+  if (nodes.length > 0) await assertUnused(deps, nodes)
   for (const [broker, definition] of deps.brokers) {
     const present = endpointOf(definition)
     await recordMissing(deps, broker, present)
@@ -40,6 +48,17 @@ export async function settleEndpoints(deps: SettleDeps): Promise<void> {
         is: shown(present),
         connections: count
       })
+  }
+}
+
+async function assertUnused({ brokers, store }: SettleDeps, nodes: readonly string[]): Promise<void> {
+  for (const [broker, definition] of brokers) {
+    const present = endpointOf(definition)
+    const other = (await store.connections.endpoints(broker)).find(was => !isSameEndpoint(was, present))
+    if (other === undefined) continue
+    throw new EndpointsInUse(
+      `${broker} is set to ${shown(present)} here, and has connections made at ${shown(other)}. Starting would break these, and nodes run that may use them: ${nodes.join('; ')}. Give every node the same settings of brokers; to change them, stop all nodes first. Nothing was changed.`
+    )
   }
 }
 

@@ -46,10 +46,14 @@ export async function orderAccount(
   return { account, connection }
 }
 
+const REJECTED = 'The broker no longer accepts this connection; have the user connect this broker again.'
+const ELSEWHERE =
+  'This connection was made in another environment of the broker than the one that the service now uses. It works again when the service goes back; until then, have the user connect this broker again.'
+
 /** @throws ServiceError connection_broken, or order_not_supported if the broker is not offered any more. */
 export function demandTradable({ brokers }: Pick<TradableDeps, 'brokers'>, { account, connection }: OrderAccount): Tradable {
   if (connection.status === 'BROKEN') {
-    throw new ServiceError('connection_broken', 'The broker no longer accepts this connection; have the user connect this broker again.')
+    throw new ServiceError('connection_broken', connection.brokenCode === 'environment_changed' ? ELSEWHERE : REJECTED)
   }
   const capabilities = brokers.get(connection.broker)?.capabilities
   if (capabilities === undefined) {

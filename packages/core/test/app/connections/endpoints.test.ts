@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials, sealContext, sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import { EndpointChanged } from '@trunkline/core/app/broker-access/endpoints'
-import { settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoints'
+import { EndpointsInUse, settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoints'
 import { claimConnection } from '@trunkline/core/app/connections/claim-connection'
+import { demandTradable } from '@trunkline/core/app/orders/tradable'
 import type { BrokerEndpoint } from '@trunkline/core/domain/account'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -72,6 +73,31 @@ test('a connection is suspended at another endpoint and resumes at its own; one 
   await settleEndpoints(at(world, LIVE))
   await settleEndpoints(world.deps)
   assert.deepEqual(await statusOf(world), ['BROKEN', 'credentials_rejected', 'local'])
+})
+
+test('a node with other settings is refused while other nodes run, and breaks no connection', async () => {
+  await using world = await bench.world()
+  const nodes = ['trunkline/22 one 7', 'trunkline/22 two 8']
+  const refused = (cause: unknown) => {
+    assert.ok(cause instanceof EndpointsInUse)
+    assert.match(
+      cause.message,
+      /is set to live api\.live\.example here, and has connections made at sandbox local\..*one 7; trunkline\/22 two 8\./
+    )
+    return true
+  }
+  await assert.rejects(settleEndpoints(at(world, LIVE), nodes), refused)
+  assert.deepEqual(await statusOf(world), ['ACTIVE', null, 'local'])
+  await settleEndpoints(world.deps, nodes)
+  await settleEndpoints(at(world, LIVE))
+  assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', 'local'], 'nobody else uses it')
+  const connection = await bench.store.connections.find(world.connection.connectionId)
+  assert.ok(connection !== null)
+  const order = () => demandTradable(world.deps, { account: world.account, connection })
+  assert.throws(order, /made in another environment of the broker/, 'the broker did not reject the login')
+  await settleEndpoints(at(world, LIVE), nodes)
+  await settleEndpoints(world.deps, nodes)
+  assert.deepEqual(await statusOf(world), ['ACTIVE', null, 'local'])
 })
 
 test('a login from before endpoints were recorded belongs permanently to the settings of the first start', async () => {

@@ -2,6 +2,7 @@
 
 import type { AppDeps } from '@trunkline/core/app/application'
 import { Semaphore } from '@trunkline/core/app/semaphore'
+import type { NodeId } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts, sharedFailures } from '../../auth/failed-attempts.ts'
@@ -24,6 +25,8 @@ export interface AccountStreamOptions {
   readonly healthOf?: SessionDeps['healthOf']
   /** Between nodes: any message of the bus may be lost, so what it would report is looked up at intervals. */
   readonly inCluster?: boolean
+  /** As its members know this node, so that others free its slots when it is lost; without it they expire. */
+  readonly nodeId?: NodeId
   /** The limits that the nodes of a cluster share; null where there is one node. */
   readonly sharedLimits?: SharedLimits | null
 }
@@ -55,6 +58,7 @@ export class AccountStream implements StreamEndpoint {
       encode,
       watch = deps.watch,
       inCluster = false,
+      nodeId,
       healthOf,
       sharedLimits = null
     }: AccountStreamOptions = {}
@@ -70,7 +74,7 @@ export class AccountStream implements StreamEndpoint {
       ...(inCluster && { unreliable: { users: store.users } })
     })
     if (inCluster) this.#checking = new KeyChecks({ lookup: deps.lookup, clock, log }, () => this.#sessions)
-    this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
+    this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: nodeId ?? ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Semaphore<'subscribe'>(clock, READS)
     const failures = sharedFailures(sharedLimits, 'stream')
