@@ -37,6 +37,7 @@ async function node() {
   return {
     market: new AddressSlots({ ...deps, store: store.marketSlots, nodeId }),
     account: new AccountSessionSlots({ ...deps, slots: store.streamSlots }, { nodeId, limit: 10 }),
+    lose: () => client.query('update members set lease_ends_at = clock_timestamp() where node_id = $1', [nodeId]),
     die: () => client.query('select leave_members($1)', [nodeId])
   }
 }
@@ -73,6 +74,24 @@ test('what a dead node held is free once it is no living member, and its rows ar
   const before = await counted()
   await store.marketSlots.sweep()
   assert.equal(await counted(), before - 2)
+})
+
+test('the broker stream sessions of a lost node can connect to another one as soon as its lease has ended', async () => {
+  const { platform } = await make.owner(store)
+  const [key] = await store.platformKeys.list(platform.platformId)
+  assert.ok(key !== undefined)
+  const ten = ({ account }: Awaited<ReturnType<typeof node>>) =>
+    Promise.all(Array.from({ length: 10 }, () => account.take(key, crypto.randomUUID())))
+  const [lost, next] = [await node(), nodes[0]]
+  const all = Array.from({ length: 10 }, () => true)
+  assert.deepEqual(await ten(lost), all)
+  const living = (await store.members.living()).length
+  assert.equal(await next.account.take(key, crypto.randomUUID()), false)
+  await lost.lose()
+  assert.equal((await store.members.living()).length, living - 1)
+  assert.deepEqual(await ten(next), all)
+  assert.equal(await next.account.take(key, crypto.randomUUID()), false, 'and never more than ten')
+  await lost.account.stop()
 })
 
 test('a slot whose release fails is released later, and a session without a slot costs nothing', async () => {
