@@ -131,15 +131,15 @@ export class LinkClient {
   #giveUp(id: number, message: string): void {
     const exchange = this.#exchanges.get(id)
     if (exchange === undefined) return
-    const isUnsent = this.#link?.takeBack(id) === true
-    if (!isUnsent) this.#link?.signal(id, FRAME.cancel)
-    exchange.settle(new NodeFault(isUnsent ? 'nothing' : 'maybe', message), null)
+    const isTakenBack = this.#link?.takeBack(id) === true
+    if (!isTakenBack) this.#link?.signal(id, FRAME.cancel)
+    exchange.settle(new NodeFault(isTakenBack ? 'nothing' : 'maybe', message), null)
   }
 
   #closed(link: Link): void {
     this.#link = null
     for (const [id, { settle }] of [...this.#exchanges]) {
-      settle(new NodeFault(link.isUnsent(id) ? 'nothing' : 'maybe', 'the node gave no complete answer'), null)
+      settle(new NodeFault(link.isIncomplete(id) ? 'nothing' : 'maybe', 'the node gave no complete answer'), null)
     }
   }
 

@@ -69,16 +69,18 @@ export class Link {
     this.#schedule()
   }
 
-  /** Takes back a message of which nothing was sent. False: some of it was. */
+  /** Takes back a message whose end was not sent; the other end forgets what it has of it. False: it may have the whole. */
   takeBack(id: number): boolean {
-    if (!this.isUnsent(id)) return false
+    const message = this.#messages.get(id)
+    if (message === undefined) return false
     this.#messages.delete(id)
+    if (message.at > 0) this.signal(id, FRAME.cancel)
     return true
   }
 
-  /** Whether no byte of the message was given to the socket. */
-  isUnsent(id: number): boolean {
-    return this.#messages.get(id)?.at === 0
+  /** Whether the end of the message was not given to the socket, so that the other end does not have the whole. */
+  isIncomplete(id: number): boolean {
+    return this.#messages.has(id)
   }
 
   destroy(): void {

@@ -28,7 +28,7 @@ export interface NodeAnswer {
   readonly body: Buffer
 }
 
-/** No complete answer. `nothing`: no byte of the request left this process. */
+/** No complete answer. `nothing`: the request did not leave this process as a whole, so the node has not begun it. */
 export class NodeFault extends Error {
   override readonly name = 'NodeFault'
   readonly sent: 'nothing' | 'maybe'

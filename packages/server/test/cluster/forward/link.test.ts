@@ -102,9 +102,23 @@ describe('a link', () => {
     const came: number[] = []
     const { sender } = pair({ frame: id => void came.push(id) })
     for (const id of [1, 2, 3]) sender.send(id, Buffer.from('text'))
-    assert.deepEqual([sender.takeBack(2), sender.takeBack(9), sender.isUnsent(1)], [true, false, true])
+    assert.deepEqual([sender.takeBack(2), sender.takeBack(9), sender.isIncomplete(1)], [true, false, true])
     await until(() => came.length === 2, 'the others arrived')
     assert.deepEqual([came, sender.takeBack(1)], [[1, 3], false])
+  })
+
+  test('takes back a message of which only some was sent, so that the other end never takes the rest for another one', async () => {
+    const came: [id: number, kind: number][] = []
+    const { sender, closed } = pair({
+      frame: (id, kind) => {
+        if (came.push([id, kind]) === 1) assert.equal(sender.takeBack(1), true)
+      }
+    })
+    sender.send(1, Buffer.alloc(300_000, 1))
+    sender.send(2, Buffer.from('text'))
+    await until(() => came.some(([id]) => id === 2), 'the next message arrived')
+    const kinds = came.flatMap(([id, kind]) => (id === 1 ? [kind] : []))
+    assert.deepEqual([kinds.at(-1), kinds.includes(FRAME.last), closed()], [FRAME.cancel, false, 0])
   })
 
   test('ends with the other end, with bytes that are not of it, and with a handler that refuses a frame', async () => {
