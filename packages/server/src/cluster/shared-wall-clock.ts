@@ -9,6 +9,8 @@ export interface CorrectableClock {
 
 /** A machine whose clock is this near to the database's keeps its own: reading another one is not more exact. */
 const NEAR_MS = 1_000
+/** One that follows the database's keeps its own again only when it is this near, so that it does not change its mind with each reading. */
+const NEAR_AGAIN_MS = 500
 /** A correction is replaced when it is this far off. */
 const DRIFT_MS = 100
 /** A reading that took longer says too little, unless there is no better one yet. */
@@ -37,7 +39,8 @@ export class SharedWallClock {
     if (this.#isRead && cameMs - sentMs > READING_MS_MAX) return
     this.#isRead = true
     const aheadMs = wallMs + this.#nowMs() - (sentMs + cameMs) / 2 - this.#clock.machineMs()
-    const correctionMs = Math.abs(aheadMs) > NEAR_MS ? aheadMs : 0
+    const nearMs = this.#correctionMs === 0 ? NEAR_MS : NEAR_AGAIN_MS
+    const correctionMs = Math.abs(aheadMs) > nearMs ? aheadMs : 0
     if (Math.abs(correctionMs - this.#correctionMs) <= DRIFT_MS) return
     if (Math.abs(correctionMs - this.#correctionMs) > NEAR_MS)
       this.#log.warn('the clock of this machine differs from the database’s; wall time follows the database', {

@@ -87,3 +87,13 @@ test('a correction does not follow every little difference of the readings', () 
   machine.read(100, 1)
   assert.equal(machine.errorMs, 0)
 })
+
+test('a clock at the edge does not jump back and forth with the differences of the readings', () => {
+  const machine = new Machine(1_000)
+  const corrections = new Set<number>()
+  for (let reading = 0; reading < 20; reading += 1) {
+    machine.read(80, reading % 2)
+    corrections.add(machine.correctionMs)
+  }
+  assert.deepEqual([corrections.size, machine.warnings.length], [1, 1])
+})
