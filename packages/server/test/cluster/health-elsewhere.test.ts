@@ -193,3 +193,21 @@ test('questions and answers are read strictly, and a node that has not said whom
   const found = () => ({ changes: 0, known: [] })
   assert.throws(() => answerOf({ found, followedAt: () => null }, { nodeId: HERE, after: 0, users: [] }), /has not sent/)
 })
+
+test('a user who is followed again while an owner answers that it was not is asked for once more', async () => {
+  const { clock, nodes, users, reported, elsewhere, follow } = scene()
+  const [owner] = nodes
+  owner.find('live')
+  const answering = Promise.withResolvers<void>()
+  owner.answers = () => answering.promise
+  users.add(USER)
+  owner.users.add(userKey(2))
+  elsewhere.followed(owner, [USER])
+  await clock.advance(1)
+  owner.answers = null
+  follow(owner, USER)
+  answering.resolve()
+  await clock.advance(1)
+  assert.deepEqual(reported, ['live'])
+  await elsewhere.stop()
+})

@@ -110,13 +110,15 @@ export class HealthElsewhere {
     while (reports.isToBeAsked && !this.#stopping.signal.aborted) {
       reports.isToBeAsked = false
       const users = this.#unknownAt(node, reports)
+      // A user who is added while the node answers may not be in the answer.
+      for (const userKey of users) reports.unknown.delete(userKey)
       try {
         const answer = await ask(node, { nodeId, after: reports.until, users })
         reports.until = answer.until
-        for (const userKey of users) reports.unknown.delete(userKey)
         for (const each of answer.known) this.#take(node, reports, each)
         if (answer.isCut || users.length === ASKED_USERS_MAX) reports.isToBeAsked = true
       } catch (cause) {
+        for (const userKey of users) reports.unknown.add(userKey)
         log.debug('another node did not report the health of connections', { node: node.nodeId, cause })
         break
       }
