@@ -9,7 +9,7 @@ export const CLUSTER_SETTINGS = {
     parse: optionalInteger(0, 65_535),
     fallback: '',
     about:
-      'Port on which this node takes requests that other nodes pass on; `0` picks a free one. It is opened in a cluster only. It takes only what a node with the same master keys has signed, but the requests are not encrypted: keep it in a private network.'
+      'Port on which this node takes requests that other nodes pass on; `0` picks a free one. It is opened in a cluster only. It takes only what a node with the same master keys has signed, and requests of clients are encrypted, but messages between nodes and market data are not: keep it in a private network.'
   },
   nodeHost: {
     group: 'Cluster',
