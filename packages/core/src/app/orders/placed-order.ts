@@ -9,10 +9,15 @@ import { checkTicket } from './ticket-check.ts'
 /** The clocks of nodes differ by less, and a request takes less. */
 const CLOCKS_APART_MS = 15 * 60_000
 
+/** An order with the same `cl_order_id` differs only in what its broker may have changed since: it may be the order of the request. */
+export class TermsChanged extends Error {
+  override readonly name = 'TermsChanged'
+}
+
 /**
  * The order that a request of these minutes placed, as far as it can be known from the stored one with the same `cl_order_id`. Null if
  * there is none today (around midnight, none of these minutes), or if it is for something else: then it is an earlier one.
- * @throws what {@link placeOrder} throws for the ticket.
+ * @throws TermsChanged if it cannot be known; what {@link placeOrder} throws for the ticket.
  */
 export async function placedOrder(
   deps: Pick<Deps, 'brokers' | 'clock' | 'store'>,
@@ -21,10 +26,12 @@ export async function placedOrder(
 ): Promise<Order | null> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
   const now = deps.clock.now()
-  const isPlaced = (order: Order) => order.accountId === request.accountId && contentsOf(order) === contentsOf(ticket)
   for (const day of new Set([now, shifted(now, -CLOCKS_APART_MS), shifted(now, CLOCKS_APART_MS)].map(tradingDay))) {
     const order = await deps.store.orders.findByClOrdId(user.userKey, day, request.clOrdId)
-    if (order !== null && isPlaced(order) && (day === tradingDay(now) || isNear(order.entryTime, now))) return order
+    if (order === null || order.accountId !== request.accountId || subjectOf(order) !== subjectOf(ticket)) continue
+    if (day !== tradingDay(now) && !isNear(order.entryTime, now)) continue
+    if (termsOf(order) === termsOf(ticket)) return order
+    if (order.revision > 1) throw new TermsChanged(`the terms of ${order.orderId} are other ones, and may have been the same at first`)
   }
   return null
 }
@@ -38,7 +45,11 @@ function isNear(one: Timestamp, other: Timestamp): boolean {
 }
 
 /** What an order is for, as text to compare. */
-function contentsOf({ side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs }: OrderTicket): string {
-  const parts = legs?.map(leg => [leg.symbol, leg.side, leg.ratio]) ?? null
-  return JSON.stringify([side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, parts])
+function subjectOf({ side, tif, symbol, instrument, notional, legs }: OrderTicket): string {
+  return JSON.stringify([side, tif, symbol, instrument, notional, legs?.map(leg => [leg.symbol, leg.side, leg.ratio]) ?? null])
+}
+
+/** What a broker's report or a replacement may change of it, as text to compare. */
+function termsOf({ type, quantity, limitPrice, stopPrice }: OrderTicket): string {
+  return JSON.stringify([type, quantity, limitPrice, stopPrice])
 }
