@@ -35,7 +35,7 @@ export async function listNodes(console: Console, { json }: Common): Promise<voi
         extract(epoch from lease_ends_at - clock_timestamp())::float8 as lease_seconds, is_draining as draining,
         count(partition)::int as partitions, max(fence) as fence
       from members left join partitions on owner = node_id
-      group by node_id order by joined_at, node_id`.execute(db)
+      group by node_id order by lease_ends_at <= clock_timestamp(), joined_at, node_id`.execute(db)
     const owned = rows.filter(node => node.lease_seconds > 0).reduce((sum, node) => sum + node.partitions, 0)
     return { nodes: rows, unowned: PARTITIONS - owned }
   })

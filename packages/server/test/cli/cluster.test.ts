@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
+import { Client } from 'pg'
 import { directory } from '../admin/support.ts'
 import { realMember } from '../cluster/members/real-member.ts'
 import { SceneDatabase } from '../cluster/members/scene.ts'
@@ -14,6 +15,11 @@ test('an operator lists the nodes and drains one of them; the audit log records 
   await database.reset()
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
   assert.match((await cli(env, 'cluster', 'nodes')).out, /^No node has joined/)
+  const dead = '0192f0c1-7a3e-7b52-9c1d-00000000dead'
+  const client = new Client(database.url)
+  await client.connect()
+  await client.query(`select join_members($1, 'http://gone', 'gone', interval '0')`, [dead])
+  await client.end()
   const [a, b] = [realMember(database.url, {}), realMember(database.url, {})]
   await a.member.start()
   await b.member.start()
@@ -21,6 +27,7 @@ test('an operator lists the nodes and drains one of them; the audit log records 
   const listed = await cli(env, 'cluster', 'nodes')
   assert.equal(listed.code, 0, listed.err)
   assert.match(listed.out, /^node_id +name +url +joined +lease +partitions +fence +state\n/)
+  assert.match(listed.out, new RegExp(`\\n${dead}  .* dead\\n$`), 'the living come first')
   assert.match(listed.out, new RegExp(`^${a.nodeId}  .* s left +\\d+ +1 +living$`, 'm'))
 
   assert.match((await cli(env, 'cluster', 'drain', b.nodeId)).out, /gives its users to the other nodes now/)
@@ -31,7 +38,8 @@ test('an operator lists the nodes and drains one of them; the audit log records 
     nodes.map((node: Record<string, unknown>) => [node.node_id, node.draining, node.partitions]),
     [
       [a.nodeId, false, 256],
-      [b.nodeId, true, 0]
+      [b.nodeId, true, 0],
+      [dead, false, 0]
     ]
   )
   assert.match((await cli(env, 'audit', 'list', '--json')).out, new RegExp(`"cluster.drain"[^}]*"${b.nodeId}"`))
