@@ -12,6 +12,7 @@ import { type Layout, layoutOf } from './layout.ts'
 import { type Options, optionsOf, portsOf, USAGE } from './options.ts'
 import { assertFree } from './ports-free.ts'
 import type { Program } from './program.ts'
+import { quoted, writeSettings } from './settings-file.ts'
 import { statusTable } from './status.ts'
 import { Supervisor } from './supervisor.ts'
 
@@ -127,7 +128,10 @@ async function page({ publicUrl, settings, sandbox }: Layout, nodes: readonly Pr
   const brokers = settings.offers.map(offer => ({ id: offer.id, environment: offer.at === 'sandbox' ? 'sandbox' : offer.environment }))
   const startedInMs = Math.round(performance.now() - began)
   const { path: file } = demoFileOf(dataDir)
-  return await welcome({ url: publicUrl, brokers, demo }, { startedInMs, isTerminal, file, onPort9000: 'npm run cluster -- --port 9000' })
+  const commands = { onPort9000: 'npm run cluster -- --port 9000', runDemo: `npm run demo -- --data-dir ${quoted(dataDir)}` }
+  const first = await welcome({ url: publicUrl, brokers, demo }, { startedInMs, isTerminal, file, ...commands })
+  const settingsFile = writeSettings(dataDir, nodes[0]?.env ?? {})
+  return `${first}\nThe command line, in another terminal\n  (. ${quoted(settingsFile)}; npm run cli -- cluster nodes)\n`
 }
 
 function onSignals(listener: (isSecond: boolean) => void): void {

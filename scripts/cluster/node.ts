@@ -39,6 +39,8 @@ export function node(
     ...{ name, title: `node ${name}`, address: `http://127.0.0.1:${port}`, logFile, runAs: null },
     ...{ command: process.execPath, args: [SERVICE] },
     env: {
+      // Otherwise the log is full of the balancer's questions about its health.
+      TRUNKLINE_ACCESS_LOG: 'problems',
       ...inherited,
       TRUNKLINE_HOST: '127.0.0.1',
       TRUNKLINE_PORT: String(port),

@@ -6,7 +6,10 @@ import type { Ports } from './options.ts'
 export async function assertFree({ nodes, ...others }: Ports): Promise<void> {
   const ports = [...Object.values(others), ...nodes.flatMap(({ http, between }) => [http, between])]
   const taken = (await Promise.all(ports.map(async port => ((await isFree(port)) ? [] : [port])))).flat()
-  if (taken.length > 0) throw new Error(`other programs have the ports ${taken.join(', ')}. Choose others with --port.`)
+  if (taken.length > 0)
+    throw new Error(
+      `${taken.length === 1 ? 'another program has port' : 'other programs have the ports'} ${taken.join(', ')}. Choose others with --port.`
+    )
 }
 
 function isFree(port: number): Promise<boolean> {

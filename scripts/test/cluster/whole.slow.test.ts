@@ -1,6 +1,6 @@
 // `npm run cluster` as a whole: real PostgreSQL, NATS, sandbox and nodes, a failover by command, and a start over the same data.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
@@ -16,6 +16,7 @@ import { assertFree } from '../../cluster/ports-free.ts'
 import { freePort } from './stage.ts'
 
 const MAIN = resolve(import.meta.dirname, '..', '..', 'cluster', 'main.ts')
+const CLI = resolve(import.meta.dirname, '..', '..', '..', 'packages', 'server', 'src', 'cli.ts')
 const NODES = 3
 
 interface Cluster {
@@ -109,6 +110,10 @@ test('a cluster starts, serves through the balancer, outlives a node, ends every
   assert.equal(demo().base_url, first.url)
   assert.ok(demo().sandbox_logins.length > 0)
   assert.equal(await brokers(first.url), 200)
+  assert.ok(first.output().includes(`npm run demo -- --data-dir ${dataDir}`), first.output())
+  const cli = `. ${join(dataDir, 'settings.sh')}; exec "${process.execPath}" "${CLI}" cluster nodes`
+  assert.equal(execFileSync('/bin/sh', ['-c', cli], { encoding: 'utf8', env: INHERITED }).match(/ living$/gm)?.length, NODES)
+  assert.doesNotMatch(readFileSync(join(dataDir, 'logs', 'node-1.log'), 'utf8'), /"route":"\/readyz","status":200/)
   await first.command('status', new RegExp(`^node ${NODES} +ready +\\d+ .* ready, \\d+ connections$`, 'm'))
   const pids = [...first.output().matchAll(/^(?:PostgreSQL|NATS|the sandbox|node \d) +ready +(\d+) /gm)].map(([, pid]) => Number(pid))
   assert.ok(pids.length >= 3 + NODES && pids.every(isRunning))

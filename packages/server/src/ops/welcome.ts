@@ -17,12 +17,14 @@ interface Reader {
   readonly file: string
   /** The command that starts the same on another port. */
   readonly onPort9000?: string
+  /** The command that runs the demo against it. */
+  readonly runDemo?: string
 }
 
 /** The first page of the product, as text. */
 export async function welcome(
   { url, brokers, demo }: Running,
-  { startedInMs, isTerminal, file, onPort9000 = 'TRUNKLINE_PORT=9000 npm start' }: Reader
+  { startedInMs, isTerminal, file, onPort9000 = 'TRUNKLINE_PORT=9000 npm start', runDemo = 'npm run demo' }: Reader
 ): Promise<string> {
   const head = [`Trunkline is ready at ${url} (started in ${startedInMs} ms)`, '']
   const own = [`  another port    ${onPort9000}`, `  data            ${dirname(file)}`]
@@ -36,7 +38,7 @@ export async function welcome(
   ]
   const practised = demo.sandbox_logins.length > 0
   const credentials = isTerminal ? await secrets(demo, practised) : [`  credentials     in ${file}, because this is no terminal`, '']
-  return [...head, ...addresses, ...credentials, ...(practised ? ['The whole demo at once: npm run demo', ''] : [])].join('\n')
+  return [...head, ...addresses, ...credentials, ...(practised ? [`The whole demo at once: ${runDemo}`, ''] : [])].join('\n')
 }
 
 async function secrets(platform: DemoPlatform, practised: boolean): Promise<readonly string[]> {
