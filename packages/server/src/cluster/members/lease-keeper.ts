@@ -94,6 +94,8 @@ export class LeaseKeeper {
 
   /** One renewal, and the commands that wait. Leases come first: a command that fails is tried again in the next round. */
   async #round(): Promise<void> {
+    // Also where nothing is renewed: a command that fails would be tried again without a pause.
+    this.#isWoken = false
     // Users wait for what is claimed and released, so a lease that was just renewed does not delay it.
     const isFresh = this.#commands.length > 0 && this.#deps.clock.nowMs() - this.#renewedMs < FRESH_MS
     // Once it may have left, it has no lease to renew.
