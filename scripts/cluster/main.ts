@@ -7,6 +7,7 @@ import { Backends } from './backends.ts'
 import { Balancer } from './balancer.ts'
 import { readCommands, runCommand } from './commands.ts'
 import { demoFileOf, shareDemo } from './demo.ts'
+import { assertNoSingleProcess } from './files.ts'
 import { startGuard } from './guard.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { type Options, optionsOf, portsOf, USAGE } from './options.ts'
@@ -48,6 +49,7 @@ async function run({ nodes, port, dataDir: folder }: Options): Promise<void> {
   const balancer = new Balancer(() => backends.candidates())
   let layout: Layout
   try {
+    assertNoSingleProcess(dataDir)
     mkdirSync(dataDir, { recursive: true })
     await assertFree(ports)
     layout = layoutOf(dataDir, ports, process.env, name => backends.healthOf(name) === 'ready')
