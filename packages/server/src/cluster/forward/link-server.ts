@@ -12,6 +12,9 @@ const REQUEST_BYTES_MAX = BODY_BYTES_MAX + 32 * 1024
 /** More than a node sends at once. */
 const UNDER_WAY_MAX = 4_096
 
+/** A link whose other host vanished would stay open for ever: only the node that opened it asks whether the other lives. */
+const KEEP_ALIVE_MS = 30_000
+
 /** Hands a request of another node to the routing of the public server. */
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -28,6 +31,7 @@ export class LinkServer {
   open(socket: Socket, keys: LinkKeys, early: Buffer): void {
     const served = new ServedLink(socket, keys, early, this.#serve, () => this.#look())
     if (served.isClosed) return
+    socket.setKeepAlive(true, KEEP_ALIVE_MS)
     this.#links.add(served)
     socket.once('close', () => {
       this.#links.delete(served)
