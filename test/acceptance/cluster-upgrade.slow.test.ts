@@ -1,6 +1,7 @@
 // A rolling upgrade: nodes of two versions are one service, and what breaks the older one waits until none of it lives.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import { Api, type Body, type User } from './api.ts'
@@ -30,6 +31,9 @@ async function connected(name: string, login: number): Promise<Client> {
   const { body } = await api.call('GET', '/accounts', { headers: api.as(user) })
   return { login, user, accountId: body.find((row: Body) => row.account_type === 'margin').account_id }
 }
+
+/** Between two orders of a client: a fast machine would else reach the user's rate limit, and spend the money of the account. */
+const PACE_MS = 100
 
 const clients = [await connected('ada', 0), await connected('ben', 1)]
 
@@ -75,6 +79,7 @@ class Load implements AsyncDisposable {
 
   async #work({ user, accountId }: Client): Promise<void> {
     for (let count = 1; !this.#isOver; count += 1) {
+      await delay(PACE_MS)
       const order = {
         ...{ account_id: accountId, cl_order_id: `order-${count}`, broker: 'SANDBOX', side: 'BUY', order_type: 'MKT' },
         ...{ order_tif: 'DAY', symbol: 'AAPL', order_qty: '1' }
