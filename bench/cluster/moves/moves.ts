@@ -212,7 +212,7 @@ class Scene implements AsyncDisposable {
   #streamsOff(kind: Kind, moved: ReadonlySet<number>, begun: number, node: number): number {
     const names = [...moved].map(index => this.#users[index]?.username ?? '')
     const times = this.#others(node).flatMap(({ lostAt, liveAt }) =>
-      // A node that dies tells nobody.
+      // A node that dies sends no notice.
       names.map(name => (liveAt.get(name) ?? Number.POSITIVE_INFINITY) - (GRACEFUL.has(kind) ? (lostAt.get(name) ?? begun) : begun))
     )
     return Math.max(0, ...times)

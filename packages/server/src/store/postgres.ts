@@ -201,7 +201,7 @@ class StatementNames {
   }
 }
 
-/** What a connection tells its pool. */
+/** What a connection reports to its pool. */
 interface ClientsPool {
   readonly names: StatementNames
   /** It is free: whether it stays out of the driver's pool. */

@@ -139,7 +139,7 @@ export class HealthElsewhere {
   #take(node: OwnerNode, { unknown }: Reports, reported: UserHealth): void {
     const { userKey, connectionId, health } = reported
     if (!this.#deps.following.follows(userKey)) return
-    // It may be the owner again, and then tells no change a second time.
+    // It may be the owner again, and then reports no change a second time.
     if (!this.#isOwner(node, userKey)) return void unknown.add(userKey)
     const known = this.#known.get(userKey) ?? new Map<ConnectionId, ConnectionHealth>()
     this.#known.set(userKey, known)
