@@ -8,6 +8,8 @@ export class EventLog implements EventStore {
   readonly events: LoggedEvent[] = []
   oldest = 1
   fails = 0
+  /** Called once the newest numbers are read, before they are returned. */
+  onLastsRead: () => void = () => undefined
 
   write(count = 1): readonly LoggedEvent[] {
     return Array.from({ length: count }, () => {
@@ -32,7 +34,10 @@ export class EventLog implements EventStore {
   }
 
   async lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>> {
-    return new Map(userKeys.map(userKey => [userKey, this.events.length]))
+    const last = this.events.length
+    const lasts = new Map(last === 0 ? [] : userKeys.map(userKey => [userKey, last]))
+    this.onLastsRead()
+    return lasts
   }
 
   async span(_userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }> {

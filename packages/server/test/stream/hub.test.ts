@@ -85,6 +85,21 @@ test('events that were never published are found within seconds', async () => {
   await hub.stop()
 })
 
+test('a user whose first event happens during a check stays, and one whose events are gone leaves', async () => {
+  const { log, clock, hub, publish } = stage()
+  const { session } = await subscribed(hub)
+  log.onLastsRead = () => {
+    if (log.events.length === 0) publish(...log.write(1))
+  }
+  await clock.advance(6_000)
+  assert.deepEqual({ seen: session.seen, isRemoved: session.isRemoved }, { seen: [1], isRemoved: false })
+  log.onLastsRead = () => undefined
+  log.events.length = 0
+  await clock.advance(6_000)
+  assert.ok(session.isRemoved)
+  await hub.stop()
+})
+
 test('what is published while a feed opens is neither lost nor repeated', async () => {
   const { log, clock, hub, publish } = stage()
   log.write(1)

@@ -279,10 +279,10 @@ export class Hub {
     }
   }
 
-  /** `last`: the user's newest event; undefined if the log has none. */
-  #compare(feed: Feed, last: number | undefined): void {
-    // A user whose events are gone was deleted without a message.
-    if (last === undefined && feed.position > 0) this.#remove(feed)
+  /** `last`: the user's newest event, read after the feed was at `position`; undefined if the log has none. */
+  #compare(feed: Feed, position: number, last: number | undefined): void {
+    // A user whose events are gone was deleted without a message. A first event may have come since the log was read.
+    if (last === undefined && position > 0) this.#remove(feed)
     else if (last !== undefined && last > feed.position) this.#requestBackfill(feed)
   }
 
@@ -327,8 +327,9 @@ export class Hub {
         const userKeys = some.map(({ userKey }) => userKey)
         const enabled = await unreliable?.users.enabledOf(userKeys)
         for (const feed of some) if (enabled?.has(feed.userKey) === false) this.#endOf(feed)
+        const positions = some.map(({ position }) => position)
         const lasts = await events.lasts(userKeys)
-        for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
+        for (const [at, feed] of some.entries()) if (!feed.isRemoved) this.#compare(feed, positions[at] ?? 0, lasts.get(feed.userKey))
       } catch (cause) {
         log.warn('the newest events could not be read', { cause })
       }
