@@ -146,8 +146,10 @@ export class Judge {
       return []
     }
     if (isOpen) return [`order ${name} is ${status}, its submission ${submission.state}; at the broker: ${there?.state ?? 'none'}`]
+    // A change of an order that had filled by then is not sent. New orders of the load are never refused like that.
+    const isProved = PROOFS.includes(submission.state) || (submission.state === 'refused_by_gateway' && order.replaces_order_id !== null)
     if (there === undefined)
-      return status === 'rejected' && PROOFS.includes(submission.state) && order.fills.length === 0
+      return status === 'rejected' && isProved && order.fills.length === 0
         ? []
         : [`order ${name} is ${status} (${submission.state}) and not at the broker`]
     const filled = order.fills.reduce((sum: number, fill: Json) => sum + Number(fill.quantity), 0)
