@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { NatsConnection, Subscription } from '@nats-io/transport-node'
-import { connect, credsAuthenticator } from '@nats-io/transport-node'
+import { connect } from '@nats-io/transport-node'
 import { type BackoffLimits, backoffMs } from '@trunkline/core/app/backoff'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
-import type { NatsServers } from '../config/nats-servers.ts'
+import { type NatsAccess, optionsOfAccess } from './nats-access.ts'
 import { NatsSession, type Published, type SessionLimits } from './nats-session.ts'
 
 export interface LinkLimits extends SessionLimits {
@@ -22,12 +22,7 @@ export const LINK_LIMITS: LinkLimits = {
   reconnect: { firstMs: 100, longestMs: 3_000 }
 }
 
-export interface LinkOptions {
-  readonly servers: NatsServers
-  /** The file with this node's JWT and key; read at each connect, so that it can be replaced. */
-  readonly credentialsFile: string | null
-  /** The file with the certificate authority of the servers, which then must use TLS. Null: those that Node.js trusts. */
-  readonly caFile: string | null
+export interface LinkOptions extends NatsAccess {
   /** The name that operators of NATS see. */
   readonly name: string
   readonly limits: LinkLimits
@@ -160,21 +155,17 @@ export class NatsLink {
   }
 
   #connectOptions(credentials: Uint8Array | null): Parameters<typeof connect>[0] {
-    const { servers, caFile, name, limits } = this.#options
+    const { name, limits } = this.#options
     return {
       name,
-      servers: [...servers.addresses],
+      ...optionsOfAccess(this.#options, credentials),
       noEcho: true,
       timeout: limits.dialMs,
       // Reconnecting is done here: the client's own has an unbounded buffer, and waits for a stalled socket.
       reconnect: false,
       // Within one attempt the client destroys the socket of each failed dial; after it, it would not.
       waitOnFirstConnect: true,
-      reconnectDelayHandler: this.#dialPauses(),
-      ...(credentials === null ? {} : { authenticator: credsAuthenticator(credentials) }),
-      ...(servers.token === null ? {} : { token: servers.token }),
-      ...(servers.user === null ? {} : { user: servers.user, pass: servers.password ?? '' }),
-      ...(caFile !== null ? { tls: { caFile } } : servers.tls ? { tls: {} } : {})
+      reconnectDelayHandler: this.#dialPauses()
     }
   }
 
