@@ -32,6 +32,7 @@ import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
+import { CLOSE_CODES } from './ops/counters.ts'
 import { addressesOf, demoFor } from './ops/demo.ts'
 import { DemoHome } from './ops/demo-home.ts'
 import { DemoFile, type DemoPlatform } from './ops/demo-platform.ts'
@@ -91,8 +92,6 @@ const DRAIN_MS = 10_000
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
-/** Codes with a meaning here; clients may send any. */
-const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 4001, 4003, 4008, 4029])
 const PART_STOP_MS = 8_000
 
 /** Starts everything. If a part fails to start, the parts before it are stopped. */
@@ -124,7 +123,7 @@ async function start(
   makeFolder(dataDir)
   const keys = openServiceKeys(settings, dataDir, { clock, log })
   const ids = new RandomIds()
-  const meter = new PromMeter()
+  const meter = new PromMeter(settings.offers.map(({ id }) => id))
   let publicUrl = settings.publicUrl ?? ''
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
