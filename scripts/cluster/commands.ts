@@ -6,12 +6,13 @@ import type { Readable } from 'node:stream'
 export interface CommandTargets {
   kill(name: string): Promise<string>
   pause(name: string): Promise<string>
+  stop(name: string): Promise<string>
   drain(name: string): Promise<string>
   start(name: string): Promise<string>
 }
 
 const HELP =
-  'Commands: status, kill 2, pause 2, drain 2, start 2 (or database, nats, sandbox in place of the number); Ctrl-C ends everything.'
+  'Commands: status, kill 2, pause 2, stop 2, drain 2, start 2 (or database, nats, sandbox in place of the number, except of drain); Ctrl-C ends everything.'
 
 /** Runs a command and resolves to its answer, also where it fails. */
 export async function runCommand(line: string, targets: CommandTargets, status: () => string): Promise<string> {
@@ -24,6 +25,8 @@ export async function runCommand(line: string, targets: CommandTargets, status: 
         return await targets.kill(name)
       case 'pause':
         return await targets.pause(name)
+      case 'stop':
+        return await targets.stop(name)
       case 'drain':
         return await targets.drain(name)
       case 'start':
@@ -36,7 +39,7 @@ export async function runCommand(line: string, targets: CommandTargets, status: 
   }
 }
 
-/** Reads commands until the input ends; a drain does not hold up the next one. */
+/** Reads commands until the input ends; a stop does not hold up the next one. */
 export function readCommands(input: Readable, run: (line: string) => Promise<string>, print: (text: string) => void): () => void {
   const lines = createInterface({ input })
   lines.on('line', line => {

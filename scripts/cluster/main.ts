@@ -5,8 +5,9 @@ import { watchNpm } from '@trunkline/server/ops/npm-parent'
 import { welcome } from '@trunkline/server/ops/welcome'
 import { Backends } from './backends.ts'
 import { Balancer } from './balancer.ts'
-import { readCommands, runCommand } from './commands.ts'
+import { type CommandTargets, readCommands, runCommand } from './commands.ts'
 import { demoFileOf, shareDemo } from './demo.ts'
+import { drainNode } from './draining.ts'
 import { assertNoSingleProcess } from './files.ts'
 import { startGuard } from './guard.ts'
 import { type Layout, layoutOf } from './layout.ts'
@@ -83,6 +84,14 @@ async function serve(layout: Layout, { dataDir, port, backends, balancer }: Site
   const traffic = { healthOf: (name: string) => backends.healthOf(name), connectionsOf: (name: string) => balancer.connectionsOf(name) }
   const status = () => statusTable(supervisor.status(), names, traffic)
 
+  const targets: CommandTargets = {
+    kill: name => supervisor.kill(name),
+    pause: name => supervisor.pause(name),
+    stop: name => supervisor.stop(name),
+    drain: name => drainNode(name, nodes),
+    start: name => supervisor.start(name)
+  }
+
   // Clients are served until the last node has ended, and nodes have what they use until then.
   const stopAll = async () => {
     await Promise.all([supervisor.stopGroup(2), supervisor.stopGroup(1)])
@@ -116,8 +125,8 @@ async function serve(layout: Layout, { dataDir, port, backends, balancer }: Site
     await supervisor.startGroup(2)
     if (stopping !== null) return
     print(`${await page(layout, nodes, dataDir)}\n${status()}\n`)
-    closeCommands = readCommands(process.stdin, line => runCommand(line, supervisor, status), print)
-    print('Commands: status, kill 2, pause 2, drain 2, start 2; Ctrl-C ends everything.')
+    closeCommands = readCommands(process.stdin, line => runCommand(line, targets, status), print)
+    print('Commands: status, kill 2, pause 2, stop 2, drain 2, start 2; Ctrl-C ends everything.')
   } catch (cause) {
     if (stopping !== null) return
     process.stderr.write(`The cluster did not start: ${messageOf(cause)}\n`)

@@ -24,9 +24,10 @@ Commands on its standard input, to watch a failover:
   status      what runs, and what each node serves
   kill 2      ends node 2 at once (SIGKILL); it stays down until it is started
   pause 2     stops node 2 without its notice (SIGSTOP)
-  drain 2     ends node 2 gracefully (SIGTERM); it stays down until it is started
+  stop 2      ends node 2 gracefully (SIGTERM); it stays down until it is started
+  drain 2     moves the users of node 2 to the others, as \`npm run cli -- cluster drain\` does; it runs on without users
   start 2     starts node 2 again, or lets it continue
-In place of a number: database, nats or sandbox. Ctrl-C ends everything.
+In place of a number, except of drain: database, nats or sandbox. Ctrl-C ends everything.
 `
 
 /** Null: the usage is requested. @throws Error that says what is wrong with the arguments. */

@@ -90,7 +90,7 @@ export class Supervisor {
     return `${child.program.title} was killed. \`start ${name}\` starts it again.`
   }
 
-  async drain(name: string): Promise<string> {
+  async stop(name: string): Promise<string> {
     const entry = this.#entry(name)
     const { child } = entry
     if (child.pid === null) return this.#keptDown(entry)

@@ -4,8 +4,10 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { readCommands, runCommand } from '../../cluster/commands.ts'
+import { drainNode } from '../../cluster/draining.ts'
 import { optionsOf, portsOf } from '../../cluster/options.ts'
 import { statusTable } from '../../cluster/status.ts'
+import { script } from './stage.ts'
 
 function targetsOf(calls: string[]) {
   const record = (verb: string) => async (name: string) => {
@@ -13,18 +15,38 @@ function targetsOf(calls: string[]) {
     if (name === '9') throw new Error('There is no "9"; there are 1.')
     return `${verb} done`
   }
-  return { kill: record('kill'), pause: record('pause'), drain: record('drain'), start: record('start') }
+  return { kill: record('kill'), pause: record('pause'), stop: record('stop'), drain: record('drain'), start: record('start') }
 }
 
 test('each command reaches its target, and an error is an answer', async () => {
   const calls: string[] = []
   const run = (line: string) => runCommand(line, targetsOf(calls), () => 'a table')
-  for (const verb of ['kill', 'pause', 'drain', 'start']) assert.equal(await run(` ${verb}  2 `), `${verb} done`)
-  assert.deepEqual(calls, ['kill 2', 'pause 2', 'drain 2', 'start 2'])
+  for (const verb of ['kill', 'pause', 'stop', 'drain', 'start']) assert.equal(await run(` ${verb}  2 `), `${verb} done`)
+  assert.deepEqual(calls, ['kill 2', 'pause 2', 'stop 2', 'drain 2', 'start 2'])
   assert.equal(await run('status'), 'a table')
   assert.equal(await run('kill 9'), 'There is no "9"; there are 1.')
   for (const line of ['kill', 'explode 2', 'kill 1 2', 'status 2', 'constructor 1'])
     assert.match(await run(line), /^Commands: status, kill/)
+})
+
+test('drain does what the command line does, by the number of a node', async () => {
+  const url = 'http://127.0.0.1:8102'
+  const nodes = [script('/nowhere', '1', ''), script('/nowhere', '2', '', { env: { TRUNKLINE_NODE_URL: url } })]
+  const ran: string[] = []
+  let members = [{ node_id: 'before', url, lease_seconds: -9 }]
+  const run: Parameters<typeof drainNode>[2] = async (args, { env, out, err }) => {
+    ran.push(`${env.TRUNKLINE_NODE_URL} ${args.join(' ')}`)
+    if (args[1] === 'nodes') out(JSON.stringify({ nodes: members }))
+    else if (args[2] !== 'now') err('There is no living node.\n')
+    return args[1] === 'nodes' || args[2] === 'now' ? 0 : 1
+  }
+  await assert.rejects(drainNode('2', nodes, run), /^Error: node 2 is not part of the cluster now\./)
+  members = [...members, { node_id: 'now', url, lease_seconds: 2 }]
+  assert.match(await drainNode('2', nodes, run), /^node 2 gives its users to the other nodes now, and serves on/)
+  assert.equal(ran.at(-1), `${url} cluster drain now`)
+  members = [{ node_id: 'other', url, lease_seconds: 1 }]
+  await assert.rejects(drainNode('2', nodes, run), /^Error: There is no living node\.$/)
+  await assert.rejects(drainNode('nats', nodes, run), /^Error: Only nodes have users to give away: 1, 2\. `stop nats` ends/)
 })
 
 test('commands are read line by line until the input ends, and empty lines are ignored', async () => {

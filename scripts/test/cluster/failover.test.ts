@@ -76,11 +76,11 @@ test('the connections of a paused node are closed', async t => {
   assert.deepEqual([await ask(), await ask()], [other, other])
 })
 
-test('a drained node ends the answers that it has begun', async t => {
+test('a stopped node ends the answers that it has begun', async t => {
   const { supervisor, ask, openSlow } = await siteOf(t, ['1', '2'])
   const { node, rest } = await openSlow()
-  const drained = supervisor.drain(node)
+  const stopped = supervisor.stop(node)
   assert.equal(await rest, 'begun ended')
-  assert.match(await drained, /ended gracefully/)
+  assert.match(await stopped, /ended gracefully/)
   assert.notEqual(await ask(), node)
 })

@@ -96,7 +96,7 @@ test('a kill while it waits for its restart keeps a program down', async t => {
   await until(() => lines.length > 1, 'it is ready')
 })
 
-test('a drained program ends gracefully, and one that does not is killed', async t => {
+test('a stopped program ends gracefully, and one that does not is killed', async t => {
   const folder = folderFor(t)
   const graceful = standIn(folder, '1', await freePort())
   const handles = join(folder, 'handles')
@@ -108,11 +108,11 @@ test('a drained program ends gracefully, and one that does not is killed', async
   )
   const { supervisor } = stageOf(t, [[graceful, stubborn]])
   await supervisor.startGroup(0)
-  assert.match(await supervisor.drain('1'), /^node 1 ended gracefully after [\d.]+ s\. `start 1` starts it again\.$/)
-  assert.match(await supervisor.drain('2'), /^node 2 did not end and was killed after/)
+  assert.match(await supervisor.stop('1'), /^node 1 ended gracefully after [\d.]+ s\. `start 1` starts it again\.$/)
+  assert.match(await supervisor.stop('2'), /^node 2 did not end and was killed after/)
 })
 
-test('a paused program can continue, be killed or be drained', async t => {
+test('a paused program can continue, be killed or be stopped', async t => {
   const folder = folderFor(t)
   const nodes = [standIn(folder, '1', await freePort()), standIn(folder, '2', await freePort()), standIn(folder, '3', await freePort())]
   const { supervisor } = stageOf(t, [nodes])
@@ -126,7 +126,7 @@ test('a paused program can continue, be killed or be drained', async t => {
   assert.equal(await supervisor.start('1'), 'node 1 continues.')
   assert.equal(await (await fetch(nodes[0]?.address ?? '')).text(), '1')
   assert.match(await supervisor.kill('2'), /was killed/)
-  assert.match(await supervisor.drain('3'), /ended gracefully/)
+  assert.match(await supervisor.stop('3'), /ended gracefully/)
 })
 
 test('what does not start, ends too early or is never ready is named with its log', async t => {

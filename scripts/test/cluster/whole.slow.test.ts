@@ -130,7 +130,10 @@ test('a cluster starts, serves through the balancer, outlives a node, ends every
   // Its lease has ended meanwhile: it may do nothing more, and its supervisor starts it again.
   await first.command('start 2', /^node 2 ended by itself \(exit code 70;/m)
   await first.command('', /^node 2 is ready after [\d.]+ s\.$/m)
-  await first.command('drain 3', /^node 3 ended gracefully/m)
+  await first.command('drain 3', /^node 3 gives its users to the other nodes now/m)
+  const drained = () => execFileSync('/bin/sh', ['-c', cli], { encoding: 'utf8', env: INHERITED })
+  await until(() => / 0 +- +draining$/m.test(drained()), 'node 3 has no users')
+  await first.command('stop 3', /^node 3 ended gracefully/m)
   assert.equal(await brokers(first.url), 200)
   assert.equal(await first.stop(), 0, first.output())
   assert.deepEqual(pids.filter(isRunning), [])
