@@ -1,6 +1,7 @@
 // `npm run cluster`: a whole cluster on this machine, to watch what happens when a node fails.
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { KernelLock } from '@trunkline/files/kernel-lock'
 import { watchNpm } from '@trunkline/server/ops/npm-parent'
 import { welcome } from '@trunkline/server/ops/welcome'
 import { Backends } from './backends.ts'
@@ -11,6 +12,7 @@ import { drainNode } from './draining.ts'
 import { assertNoSingleProcess } from './files.ts'
 import { startGuard } from './guard.ts'
 import { type Layout, layoutOf } from './layout.ts'
+import { holdFolder } from './one-run.ts'
 import { type Options, optionsOf, portsOf, USAGE } from './options.ts'
 import { assertFree } from './ports-free.ts'
 import type { Program } from './program.ts'
@@ -49,9 +51,11 @@ async function run({ nodes, port, dataDir: folder }: Options): Promise<void> {
   )
   const balancer = new Balancer(() => backends.candidates())
   let layout: Layout
+  let hold: KernelLock
   try {
     assertNoSingleProcess(dataDir)
     mkdirSync(dataDir, { recursive: true })
+    hold = holdFolder(dataDir, port)
     await assertFree(ports)
     layout = layoutOf(dataDir, ports, process.env, name => backends.healthOf(name) === 'ready')
   } catch (cause) {
@@ -59,7 +63,7 @@ async function run({ nodes, port, dataDir: folder }: Options): Promise<void> {
     process.exitCode = 1
     return
   }
-  await serve(layout, { dataDir, port, backends, balancer })
+  await serve(layout, { dataDir, port, backends, balancer, hold })
 }
 
 interface Site {
@@ -67,9 +71,11 @@ interface Site {
   readonly port: number
   readonly backends: Backends
   readonly balancer: Balancer
+  /** Of the data directory; the kernel ends it with this process, and the collector of memory if nothing refers to it. */
+  readonly hold: KernelLock
 }
 
-async function serve(layout: Layout, { dataDir, port, backends, balancer }: Site): Promise<void> {
+async function serve(layout: Layout, { dataDir, port, backends, balancer, hold }: Site): Promise<void> {
   const guard = startGuard()
   const supervisor = new Supervisor(layout.groups, {
     print,
@@ -99,6 +105,7 @@ async function serve(layout: Layout, { dataDir, port, backends, balancer }: Site
     await balancer.stop()
     await supervisor.stopGroup(0)
     guard.stop()
+    hold.close()
   }
   let stopping: Promise<void> | null = null
   let closeCommands = () => {}

@@ -1,6 +1,6 @@
 // `npm run cluster` as a whole: real PostgreSQL, NATS, sandbox and nodes, a failover by command, and a start over the same data.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
@@ -115,6 +115,9 @@ test('a cluster starts, serves through the balancer, outlives a node, ends every
   assert.equal(execFileSync('/bin/sh', ['-c', cli], { encoding: 'utf8', env: INHERITED }).match(/ living$/gm)?.length, NODES)
   assert.doesNotMatch(readFileSync(join(dataDir, 'logs', 'node-1.log'), 'utf8'), /"route":"\/readyz","status":200/)
   await first.command('status', new RegExp(`^node ${NODES} +ready +\\d+ .* ready, \\d+ connections$`, 'm'))
+  const again = spawnSync(process.execPath, [MAIN, '--data-dir', dataDir, '--port', '1'], { encoding: 'utf8', env: INHERITED })
+  assert.match(again.stderr, new RegExp(`a cluster runs in ${dataDir} already \\(process \\d+, at ${first.url}\\)`))
+  assert.equal(again.status, 1)
   const pids = [...first.output().matchAll(/^(?:PostgreSQL|NATS|the sandbox|node \d) +ready +(\d+) /gm)].map(([, pid]) => Number(pid))
   assert.ok(pids.length >= 3 + NODES && pids.every(isRunning))
   await first.command('kill 1', /^node 1 was killed\./m)
