@@ -19,7 +19,8 @@ const DIRECT_PER_SECOND = 4
 /** After a start, its code is not compiled yet. */
 const WARM_MS = 2_000
 const AFTER_MS = 1_000
-const STILL_MS = 400
+/** A node that joins gets its share in steps of up to half a second, and begins after two seconds. */
+const STILL_MS = 1_500
 const PATIENCE_S = 180
 
 const MOVES = ['stop', 'join', 'drain', 'kill', 'freeze'] as const

@@ -16,11 +16,13 @@ export interface MemberOptions {
   readonly releaseMsMax: number
   /** Partitions that are released at a time: each is without an owner only briefly, and a new owner takes them up in turn. */
   readonly releasedAtOnce: number
+  /** How long the next ones wait for others to own these. A new owner that is busy takes them late, and then more would wait for it. */
+  readonly takenMsMax: number
   /** Called once, when the lease was lost. Nothing is owned from then on; the process should end. */
   readonly onLost: (cause: LeaseLost) => void
 }
 
-export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 16 } as const
+export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 16, takenMsMax: 400 } as const
 
 export interface MemberDeps {
   readonly clock: Clock
@@ -69,6 +71,9 @@ export class ClusterMember implements Ownership {
   readonly #closing = new Set<Partition>()
   /** What it released, by the command that does so in the database. */
   readonly #released = new Map<Partition, number>()
+  /** What was released last, until others own it, and when. */
+  #givenAway: ReadonlySet<Partition> = new Set()
+  #givenAwayMs = 0
   #view: View | null = null
   #members: ReadonlyMap<NodeId, MemberRow> = new Map()
   #commandId = 0
@@ -207,7 +212,7 @@ export class ClusterMember implements Ownership {
     const { claim, give } = planOf({ view, nodeId, leaseMs, silent })
     // One claim at a time: what it leaves is decided with the next view.
     if (this.#claimId <= done) this.#claim(claim, silent)
-    this.#give(give)
+    this.#give(give, view)
     if (this.#members.get(nodeId)?.isDraining === true && this.#owned.size + this.#released.size === 0) this.#drained.resolve()
   }
 
@@ -242,9 +247,13 @@ export class ClusterMember implements Ownership {
     return gained
   }
 
-  /** Some at a time; the next ones when these are released. */
-  #give(give: readonly Partition[]): void {
-    if (this.#closing.size > 0) return
+  /** Some at a time; the next ones when others own these, or after a while. */
+  #give(give: readonly Partition[], { owners, members }: View['view']): void {
+    const { nodeId, takenMsMax } = this.#options
+    if (this.#closing.size > 0 || give.length === 0) return
+    const isWaiting = [...this.#givenAway].some(partition => owners[partition] === null)
+    const canBeTaken = members.some(member => member.nodeId !== nodeId && member.leaseMs > 0 && !member.isDraining)
+    if (isWaiting && canBeTaken && this.#deps.nowMs() - this.#givenAwayMs < takenMsMax) return
     const batch = new Set(give.filter(partition => this.#owned.has(partition)).slice(0, this.#options.releasedAtOnce))
     if (batch.size > 0) void this.#release(batch)
   }
@@ -271,6 +280,8 @@ export class ClusterMember implements Ownership {
       this.#closing.delete(partition)
       this.#released.set(partition, id)
     }
+    this.#givenAway = batch
+    this.#givenAwayMs = nowMs()
     log.info('partitions were released', { partitions: batch.size, owned: this.#owned.size, ms: Math.round(nowMs() - sinceMs) })
   }
 

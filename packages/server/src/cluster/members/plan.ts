@@ -1,5 +1,5 @@
 import type { NodeId } from '@trunkline/core/domain/ids'
-import { ALL_PARTITIONS, type Partition } from '@trunkline/core/domain/partition'
+import { ALL_PARTITIONS, PARTITIONS, type Partition } from '@trunkline/core/domain/partition'
 import type { MemberRow, MembersView, SilentMember } from './messages.ts'
 import { division } from './rendezvous.ts'
 
@@ -24,20 +24,48 @@ export interface PlanInput {
  */
 const FRESH_SHARE = 0.5
 
+/**
+ * A member that joins others owns nothing at first: it passes requests on, which warms it up. Then it gets its share little by little, so
+ * that no user waits for many others. Members that joined within `togetherMs` of the oldest one have nobody to wait for.
+ */
+export const NEWCOMER = { togetherMs: 1_500, warmMs: 2_000, growMs: 4_000 } as const
+
 export function planOf({ view, nodeId, leaseMs, silent }: PlanInput): Plan {
   const silentIds = new Set(silent.map(member => member.nodeId))
   const isFresh = (member: MemberRow) =>
     member.nodeId === nodeId || (member.leaseMs >= FRESH_SHARE * leaseMs && !silentIds.has(member.nodeId))
-  const candidates = view.members.filter(member => !member.isDraining && isFresh(member)).map(member => member.nodeId)
+  const candidates = view.members.filter(member => !member.isDraining && isFresh(member))
   const owners = new Set(view.members.filter(member => member.leaseMs > 0 && !silentIds.has(member.nodeId)).map(member => member.nodeId))
-  const shares = division(candidates)
+  const final = division(candidates.map(member => member.nodeId))
+  const present = presentOf(candidates, final)
   const [claim, give]: [Partition[], Partition[]] = [[], []]
   for (const partition of ALL_PARTITIONS) {
     const owner = view.owners[partition] ?? null
-    const isShare = shares.get(partition) === nodeId
+    const isPresent = present(partition) === nodeId
+    const isFinal = final.get(partition) === nodeId
     if (owner === nodeId) {
-      if (!isShare) give.push(partition)
-    } else if (isShare && (owner === null || !owners.has(owner))) claim.push(partition)
+      // What would come back is not given away.
+      if (!isPresent && !isFinal) give.push(partition)
+      // A node of an earlier version gives a newcomer its whole share at once, and then claims nothing of it.
+    } else if ((isPresent && (owner === null || !owners.has(owner))) || (isFinal && owner === null)) claim.push(partition)
   }
   return { claim, give }
+}
+
+/** Whose share each partition is at this moment, while newcomers still grow. Their ages are the database's, so nodes agree. */
+function presentOf(candidates: readonly MemberRow[], final: ReadonlyMap<Partition, NodeId>): (partition: Partition) => NodeId | undefined {
+  const { togetherMs, warmMs, growMs } = NEWCOMER
+  const oldestMs = Math.max(...candidates.map(({ joinedMs }) => joinedMs))
+  const isNew = ({ joinedMs }: MemberRow) => oldestMs - joinedMs > togetherMs && joinedMs < warmMs + growMs
+  if (!candidates.some(isNew)) return partition => final.get(partition)
+  // Users are spread over the partitions by chance, so their numbers do as an order.
+  const untilOf = (member: MemberRow) => (isNew(member) ? ((member.joinedMs - warmMs) / growMs) * PARTITIONS : PARTITIONS)
+  const grown = candidates.map(member => ({ nodeId: member.nodeId, until: untilOf(member) }))
+  const divisions = new Map<string, ReadonlyMap<Partition, NodeId>>()
+  return partition => {
+    const ids = grown.flatMap(({ nodeId, until }) => (partition < until ? [nodeId] : []))
+    const shares = divisions.get(ids.join()) ?? division(ids)
+    divisions.set(ids.join(), shares)
+    return shares.get(partition)
+  }
 }
