@@ -95,6 +95,10 @@ export interface ConnectionHealth {
   readonly reason: string | null
 }
 
+export function isSameHealth(a: ConnectionHealth | undefined, b: ConnectionHealth): boolean {
+  return a !== undefined && a.state === b.state && a.since === b.since && a.reason === b.reason
+}
+
 /** Records that the broker lists and that cannot be read: how many at present, and when one was last left out. */
 export interface LeftOut {
   readonly records: number

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LocalBus } from '@trunkline/core/app/local-bus'
+import type { ConnectionHealth } from '@trunkline/core/domain/account'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
+import { connectionId } from '@trunkline/testkit/bus-contract/messages'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { ALL_TOPICS, type Feed, type Subscriber } from '../../src/stream/account/feed.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
@@ -15,13 +18,16 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 class Session implements Subscriber {
   topics = ALL_TOPICS
   readonly seen: number[] = []
+  statuses = 0
   isRemoved = false
 
   update(_feed: Feed, seq: number): void {
     this.seen.push(seq)
   }
 
-  status(): void {}
+  status(): void {
+    this.statuses += 1
+  }
 
   removed(): void {
     this.isRemoved = true
@@ -172,5 +178,26 @@ test('a replay that would not be whole is refused, saying what to do', async () 
     })
   }
   await Replay.begin(log, feed, 50)
+  await hub.stop()
+})
+
+test('the same health of a connection, reported by this node and by the next owner, is sent once; a session that came since is sent it', async () => {
+  const { bus, hub } = stage()
+  const { session, feed } = await subscribed(hub)
+  const live = { state: 'live', since: make.at(1), reason: null } as const
+  const report = (health: ConnectionHealth) => {
+    bus.publish({ type: 'connection_health', userKey: ALEX.userKey, connectionId, health })
+    hub.healthElsewhere(ALEX.userKey, connectionId, { ...health })
+  }
+  report(live)
+  assert.equal(session.statuses, 1)
+  report({ ...live, since: make.at(2) })
+  report({ ...live, state: 'stale' })
+  report(live)
+  assert.equal(session.statuses, 4)
+  const later = new Session()
+  hub.attach(feed, later)
+  report(live)
+  assert.equal(later.statuses, 1)
   await hub.stop()
 })

@@ -39,6 +39,8 @@ interface Entry {
   readonly mirror: ConnectionMirror
   readonly login: Disposable
   wantedAt: number
+  /** Whether its login was replaced since it began. */
+  isRenewed: boolean
 }
 
 /** The mirrors of this node: one per connection with open orders or a client that holds it. Also refreshes connections without one. */
@@ -73,8 +75,9 @@ export class Mirrors {
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
-        if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
-        if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
+        if (message.type === 'connection_removed') void this.#drop(message.connectionId)
+        if (message.type === 'connection_changed') void this.#change(message.connectionId)
+        if (message.type === 'connection_renewed') this.#renewed(message.connectionId)
         // Every node gets the message, and the owner's work is for the owner only.
         if (message.type === 'connection_renewed' && isOwned(deps.ownership, message.userKey)) void this.#resume(message.connectionId)
       },
@@ -139,7 +142,8 @@ export class Mirrors {
       return
     }
     const mirror = new ConnectionMirror(this.#deps, this.#parts, connection)
-    const entry: Entry = { mirror, login: this.#parts.sessions.retain(connectionId), wantedAt: this.#deps.clock.monotonicMs() }
+    const login = this.#parts.sessions.retain(connectionId)
+    const entry: Entry = { mirror, login, wantedAt: this.#deps.clock.monotonicMs(), isRenewed: false }
     this.#mirrors.set(connectionId, entry)
     mirror.start(this.#closing.get(connectionId) ?? null, () => {
       entry.login[Symbol.dispose]()
@@ -293,6 +297,20 @@ export class Mirrors {
     if (connection !== null && this.#holds.has(connectionId)) this.want(connection)
   }
 
+  #renewed(connectionId: ConnectionId): void {
+    const entry = this.#mirrors.get(connectionId)
+    if (entry !== undefined) entry.isRenewed = true
+  }
+
+  /** The message may come twice from another node: a mirror that follows the connection as it is stored goes on. */
+  async #change(connectionId: ConnectionId): Promise<void> {
+    const stored = await this.#deps.store.connections.find(connectionId).catch(() => null)
+    const entry = this.#mirrors.get(connectionId)
+    if (entry !== undefined && !entry.isRenewed && stored !== null && isUnchanged(entry.mirror.connection, stored)) return
+    void this.#drop(connectionId)
+    if (stored !== null && this.#holds.has(connectionId)) this.want(stored)
+  }
+
   async #drop(connectionId: ConnectionId): Promise<void> {
     const entry = this.#mirrors.get(connectionId)
     if (entry === undefined) return
@@ -304,4 +322,8 @@ export class Mirrors {
     this.#closing.set(connectionId, closing)
     await closing
   }
+}
+
+function isUnchanged(known: Connection, stored: Connection): boolean {
+  return known.status === stored.status && known.updatedAt === stored.updatedAt && known.userKey === stored.userKey
 }

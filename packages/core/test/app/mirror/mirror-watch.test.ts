@@ -67,6 +67,14 @@ test('a connection made meanwhile is followed at once', async () => {
   announce(world, made)
   await world.clock.settled()
   assert.deepEqual([world.app.mirrors.countOf('live'), world.app.mirrors.health(made).state], [2, 'live'])
+  // From another node the message comes in two ways.
+  const states: string[] = []
+  world.deps.bus.subscribe(message => void (message.type === 'connection_health' && states.push(message.health.state)))
+  const { changes } = world.app.mirrors.knownHealth
+  announce(world, made)
+  announce(world, made)
+  await world.clock.settled()
+  assert.deepEqual([states, world.app.mirrors.knownHealth.changes, world.broker.streams.readers], [[], changes, 2], 'nothing begins again')
 })
 
 test('a connection that is removed or broken is released, and the others stay', async () => {

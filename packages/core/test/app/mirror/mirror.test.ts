@@ -253,6 +253,7 @@ test('a connection that changed is followed again as soon as it is needed', asyn
   await using world = await bench.world()
   await world.live()
   const { userKey, connectionId } = world.connection
+  world.deps.bus.publish({ type: 'connection_renewed', userKey, connectionId, wasBroken: false })
   world.deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
   await world.clock.settled()
   assert.deepEqual([world.app.mirrors.count, world.broker.streams.readers], [0, 0])

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionHealth } from '@trunkline/core/domain/account'
+import { type Connection, type ConnectionHealth, isSameHealth } from '@trunkline/core/domain/account'
 import type { ConnectionId, NodeId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -143,7 +143,7 @@ export class HealthElsewhere {
     if (!this.#isOwner(node, userKey)) return void unknown.add(userKey)
     const known = this.#known.get(userKey) ?? new Map<ConnectionId, ConnectionHealth>()
     this.#known.set(userKey, known)
-    if (isSame(known.get(connectionId), health)) return
+    if (isSameHealth(known.get(connectionId), health)) return
     known.set(connectionId, health)
     this.#deps.changed(reported)
   }
@@ -152,8 +152,4 @@ export class HealthElsewhere {
     const owner = this.#deps.ownership.ownerOf(userKey)
     return owner.kind === 'other' && owner.node.nodeId === nodeId
   }
-}
-
-function isSame(a: ConnectionHealth | undefined, b: ConnectionHealth): boolean {
-  return a !== undefined && a.state === b.state && a.since === b.since && a.reason === b.reason
 }

@@ -1,4 +1,5 @@
-import type { UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { ConnectionHealth } from '@trunkline/core/domain/account'
+import type { ConnectionId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { UpdateFrame } from '@trunkline/core/ports/bus'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 
@@ -32,6 +33,8 @@ export interface Feed {
   holders: number
   /** Events whose predecessor has not arrived yet, by number; null if there are none. */
   early: Map<number, FeedUpdate> | null
+  /** The health that all its sessions were sent last, by connection; null if they were sent none since the newest of them came. */
+  statuses: Map<ConnectionId, ConnectionHealth> | null
   /** Until `position` is known. */
   opening: Promise<void> | null
   isRemoved: boolean

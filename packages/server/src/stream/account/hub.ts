@@ -1,5 +1,6 @@
+import { setBounded } from '@trunkline/core/app/bounded-map'
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
-import type { ConnectionHealth, User } from '@trunkline/core/domain/account'
+import { type ConnectionHealth, isSameHealth, type User } from '@trunkline/core/domain/account'
 import type { ConnectionId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Bus, BusMessage, UpdateFrame } from '@trunkline/core/ports/bus'
@@ -39,6 +40,8 @@ const READ_MAX = 500
  */
 export const CHECK_MS = { alone: 5_000, inCluster: 1_500 }
 const CHECKED_AT_ONCE = 1_000
+/** Connections of one user whose health is compared; that of others may be sent twice. */
+const STATUSES_MAX = 100
 
 /** Delivers every event of a watched user once, in sequence, to the sessions that want it. */
 export class Hub {
@@ -112,6 +115,8 @@ export class Hub {
   /** Delivers to the subscriber all events after `feed.position`. */
   attach(feed: Feed, subscriber: Subscriber): void {
     feed.subscribers.push(subscriber)
+    // What the others were sent last, this one may not have.
+    feed.statuses = null
   }
 
   detach(feed: Feed, subscriber: Subscriber): void {
@@ -145,6 +150,7 @@ export class Hub {
       subscribers: [],
       holders: 0,
       early: null,
+      statuses: null,
       opening: null,
       isRemoved: false,
       following
@@ -229,7 +235,11 @@ export class Hub {
     }
   }
 
+  /** When a user moves, this node and the next owner may both report the same. */
   #sendStatus(feed: Feed, connectionId: ConnectionId, health: ConnectionHealth): void {
+    if (feed.subscribers.length === 0 || isSameHealth(feed.statuses?.get(connectionId), health)) return
+    feed.statuses ??= new Map()
+    setBounded(feed.statuses, connectionId, health, STATUSES_MAX)
     let made: Uint8Array | null = null
     const frame = () => (made ??= messageFrame(statusMessage(feed.userId, connectionId, health)))
     for (const subscriber of feed.subscribers) subscriber.status(frame)
