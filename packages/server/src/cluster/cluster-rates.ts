@@ -137,6 +137,8 @@ export class ClusterRates {
   }
 
   #note(name: string, caller: string, count: number): void {
+    // The last requests are granted after it was stopped: nothing would report them, and the alarm would keep the process.
+    if (this.#stopping.signal.aborted) return
     const callers = this.#spent.get(name) ?? new Map<string, number>()
     const before = callers.get(caller)
     if (before === undefined && (this.#callers >= CALLERS_MAX || caller === '' || caller.length > NAME_MAX)) return

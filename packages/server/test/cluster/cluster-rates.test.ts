@@ -197,3 +197,19 @@ test('the parts of a broker’s quota are never more than the whole while nodes 
     for (const { rates } of network.nodes) rates.stop()
   }
 })
+
+test('what is granted after the end, by the last requests, leaves nothing to do and is not sent', async () => {
+  const { network, nodes } = await three()
+  const [first] = nodes
+  assert.ok(first !== undefined)
+  const rate = first.platformRate(10, 20)
+  first.rates.stop()
+  network.sent = []
+  rate.take('p', 'k', network.clock.monotonicMs())
+  await network.pass(1_000)
+  assert.deepEqual(
+    network.sent.filter(message => message.type === 'rates_spent'),
+    []
+  )
+  for (const { rates } of nodes) rates.stop()
+})

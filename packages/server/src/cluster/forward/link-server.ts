@@ -22,6 +22,8 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 export class LinkServer {
   readonly #serve: Serve
   readonly #links = new Set<ServedLink>()
+  /** Requests that are being handled, or whose answers are being sent. */
+  #underWay = 0
   #idle = Promise.withResolvers<void>()
 
   constructor(serve: Serve) {
@@ -29,19 +31,16 @@ export class LinkServer {
   }
 
   open(socket: Socket, keys: LinkKeys, early: Buffer): void {
-    const served = new ServedLink(socket, keys, early, this.#serve, () => this.#look())
+    const served = new ServedLink(socket, keys, early, this.#serve, () => this.#begun())
     if (served.isClosed) return
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     this.#links.add(served)
-    socket.once('close', () => {
-      this.#links.delete(served)
-      this.#look()
-    })
+    socket.once('close', () => this.#links.delete(served))
   }
 
-  /** Resolves when every request has its answer. */
+  /** Resolves when every request has its answer. One for which nobody waits any more is still being carried out until then. */
   idle(): Promise<void> {
-    return this.#isIdle() ? Promise.resolve() : this.#idle.promise
+    return this.#underWay === 0 ? Promise.resolve() : this.#idle.promise
   }
 
   /** Ends every link. */
@@ -49,15 +48,15 @@ export class LinkServer {
     for (const link of this.#links) link.cut()
   }
 
-  #isIdle(): boolean {
-    for (const link of this.#links) if (link.underWay > 0) return false
-    return true
-  }
-
-  #look(): void {
-    if (!this.#isIdle()) return
-    this.#idle.resolve()
-    this.#idle = Promise.withResolvers()
+  /** Gives what is to be called once, when the request is over. */
+  #begun(): () => void {
+    this.#underWay += 1
+    return () => {
+      this.#underWay -= 1
+      if (this.#underWay > 0) return
+      this.#idle.resolve()
+      this.#idle = Promise.withResolvers()
+    }
   }
 }
 
@@ -65,24 +64,23 @@ class ServedLink {
   readonly #socket: Socket
   readonly #serve: Serve
   readonly #link: Link
-  readonly #settled: () => void
+  readonly #begun: () => () => void
   readonly #coming = new Map<number, { readonly pieces: Buffer[]; length: number }>()
+  /** Those that somebody waits for. */
   readonly #responses = new Map<number, LinkResponse>()
+  /** What to call of requests whose answers are being sent. */
+  readonly #unsent = new Set<() => void>()
 
-  constructor(socket: Socket, { toOwner, fromOwner }: LinkKeys, early: Buffer, serve: Serve, settled: () => void) {
+  constructor(socket: Socket, { toOwner, fromOwner }: LinkKeys, early: Buffer, serve: Serve, begun: () => () => void) {
     this.#socket = socket
     this.#serve = serve
-    this.#settled = settled
+    this.#begun = begun
     const handlers = {
       frame: (id: number, kind: number, bytes: Buffer) => this.#frame(id, kind, bytes),
       closed: () => this.#closed()
     }
     this.#link = new Link(socket, { send: fromOwner, receive: toOwner }, handlers)
     this.#link.begin(early)
-  }
-
-  get underWay(): number {
-    return this.#responses.size
   }
 
   get isClosed(): boolean {
@@ -115,19 +113,24 @@ class ServedLink {
     if (this.#responses.has(id)) throw new Error('a request between nodes has the identifier of another')
     const passed = decodeRequest(message)
     const request = requestOf(this.#socket, passed)
+    const over = this.#begun()
     let isAnswered = false
-    const over = () => {
+    const sent = () => {
       this.#responses.delete(id)
-      this.#settled()
+      this.#unsent.delete(sent)
+      over()
     }
     const response = new LinkResponse(request, (status, headers, body) => {
+      const answer = encodeAnswer(status, headers, body)
       isAnswered = true
-      this.#link.send(id, encodeAnswer(status, headers, body), over)
+      this.#unsent.add(sent)
+      if (this.#link.isClosed) sent()
+      else this.#link.send(id, answer, sent)
     })
     this.#responses.set(id, response)
     // Of an answered one, the end is that it was sent.
     response.once('close', () => {
-      if (!isAnswered || this.#link.isClosed) over()
+      if (!isAnswered) this.#responses.delete(id)
     })
     const { address, platformAllowance } = passed
     markPassedOn(request, { address, platformAllowance: { ...platformAllowance, retryAfterSeconds: null } })
@@ -138,6 +141,6 @@ class ServedLink {
     this.#coming.clear()
     for (const response of [...this.#responses.values()]) response.abandon()
     this.#responses.clear()
-    this.#settled()
+    for (const sent of [...this.#unsent]) sent()
   }
 }

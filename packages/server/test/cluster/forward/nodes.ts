@@ -159,6 +159,11 @@ export class TestNode implements AsyncDisposable {
     this.nodeUrl = `http://127.0.0.1:${await this.#listener.listen('127.0.0.1', 0)}`
   }
 
+  /** Resolves when every request that another node has passed on is over. */
+  idle(): Promise<void> {
+    return this.#listener.idle()
+  }
+
   /** To the other nodes it is as if the process had ended. */
   kill(): void {
     void this.#listener.stop()

@@ -67,6 +67,27 @@ test('an owner that dies before it has answered: the answer is the order as it i
   assert.equal(nodes.broker.commands.length, 1)
 })
 
+test('a node that stops waits for a request that is still carried out, although nobody waits for its answer any more', async () => {
+  await using nodes = await opened()
+  const record = held('orders.record')
+  nodes.owner.watched.intercept = record.intercept
+  const passedOn = nextPassedOn(nodes.owner)
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  const [request, response] = await passedOn
+  await record.reached()
+  request.socket.destroy()
+  await Promise.all([closed(response), asked.then(answer => answer.text())])
+  let isIdle = false
+  const idle = nodes.owner.idle().then(() => {
+    isIdle = true
+  })
+  assert.equal((await nodes.ask(nodes.owner, 'GET', '/orders')).status, 200)
+  assert.equal(isIdle, false)
+  record.open()
+  await idle
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
 test('an order with the same cl_order_id for something else is not taken for the result', async () => {
   await using nodes = await opened()
   assert.equal((await nodes.ask(nodes.owner, 'POST', '/orders', { body: nodes.ticket('c-1') })).status, 201)
