@@ -2,14 +2,15 @@
 import { Readable } from 'node:stream'
 import type { PlatformCaller } from '@trunkline/core/app/caller'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { BODY_BYTES_MAX, readJson } from './body.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue, Requester } from './fair-queue.ts'
-import { type ForeignRequest, type Forwarder, NoAnswer, type OwnersAnswer } from './forwarder.ts'
+import type { ForeignRequest, Forwarder, OwnersAnswer } from './forwarder.ts'
 import type { Guard, Proven } from './guard.ts'
 import { BETWEEN_NODES, passedOnOf } from './passed-on.ts'
+import { answerOrResult, Found } from './without-answer.ts'
 
 /** A request to pass on once its body is read. */
 export interface Foreign {
@@ -30,9 +31,7 @@ interface PassingDeps {
   readonly forwarder: Forwarder
 }
 
-const LOOK_MS = 100
 const NO_BODY = Buffer.alloc(0)
-const NOTHING_DONE = 'nothing done'
 /** Scheme and host of an absolute URL, as the router ignores them. */
 const ABSOLUTE = /^https?:\/\/.*?\//i
 
@@ -81,25 +80,16 @@ export function passingOn(
   }
 }
 
-/** What a request without an answer led to, as found in the database. */
-class Found {
-  readonly record: unknown
-
-  constructor(record: unknown) {
-    this.record = record
-  }
-}
-
-async function answered(deps: PassingDeps, request: FastifyRequest, foreign: Foreign, body: Buffer): Promise<OwnersAnswer | Found | null> {
-  for (;;) {
-    try {
-      return await deps.forwarder.pass(foreignRequest(request, foreign, body))
-    } catch (error) {
-      const outcome = error instanceof NoAnswer ? await outcomeOf(deps, request, foreign, { body, askedNode: error.nodeId }) : null
-      if (outcome === null) throw error
-      if (outcome !== NOTHING_DONE) return outcome
-    }
-  }
+async function answered(
+  { forwarder, service }: PassingDeps,
+  request: FastifyRequest,
+  foreign: Foreign,
+  body: Buffer
+): Promise<OwnersAnswer | Found<unknown> | null> {
+  const { clock, log } = service.deps
+  const { result } = foreign
+  const lookUp = result === null ? null : async () => await result(readJson(body))
+  return await answerOrResult({ forwarder, clock, log }, foreignRequest(request, foreign, body), lookUp)
 }
 
 function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven, result }: Foreign, body: Buffer): ForeignRequest {
@@ -120,37 +110,6 @@ function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven
     body,
     hasEffect,
     hasResult: result !== null
-  }
-}
-
-/**
- * What a request led to at a node that gave no answer. Nothing is known to have been done once another node owns the user and nothing is
- * stored: the former owner can store nothing more, and sends only what is stored. Null if it cannot be found out, for whatever reason:
- * then the response is that the outcome is unknown.
- */
-async function outcomeOf(
-  { service, forwarder }: PassingDeps,
-  request: FastifyRequest,
-  { result, userKey }: Foreign,
-  { body, askedNode }: { readonly body: Buffer; readonly askedNode: NodeId }
-): Promise<Found | typeof NOTHING_DONE | null> {
-  const { clock, log } = service.deps
-  if (result === null) return null
-  try {
-    const given = readJson(body)
-    const endsAt = clock.monotonicMs() + forwarder.resultMs
-    for (;;) {
-      // Before the look: what is stored after it would not be seen.
-      const hasMoved = forwarder.hasMoved(userKey, askedNode)
-      const record = await result(given)
-      if (record !== null) return new Found(record)
-      if (hasMoved) return NOTHING_DONE
-      if (clock.monotonicMs() >= endsAt) return null
-      await clock.sleep(LOOK_MS)
-    }
-  } catch (cause) {
-    log.warn('the outcome of a request without an answer could not be looked up', { requestId: request.id, cause })
-    return null
   }
 }
 

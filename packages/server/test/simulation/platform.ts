@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
-import { placeOrder } from '@trunkline/core/app/orders/place-order'
+import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
+import { placedOrder } from '@trunkline/core/app/orders/placed-order'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
@@ -21,6 +22,8 @@ interface Request<T> {
   readonly what: string
   readonly hasEffect: boolean
   readonly ask: (app: Service['app']) => Promise<T>
+  /** Looks up what it led to, where that can be found out. */
+  readonly result?: (app: Service['app']) => Promise<T | null>
 }
 
 export class Platform {
@@ -58,22 +61,20 @@ export class Platform {
     const account = chance.oneOf(accounts)
     if (account === undefined) return
     const clOrdId = this.#name()
-    this.#ask(owner, `place ${clOrdId}`, app =>
-      placeOrder(app, owner.caller, {
-        ...{
-          side: chance.happens(0.7) ? 'BUY' : 'SELL',
-          type: 'LMT',
-          tif: 'DAY',
-          symbol: chance.happens(0.8) ? 'SPY' : 'QQQ',
-          instrument: 'STK'
-        },
-        ...{ notional: null, stopPrice: null, legs: null },
-        accountId: account.accountId,
-        broker: connection.broker,
-        clOrdId: parseClOrdId(clOrdId),
-        quantity: parseDecimal(String(chance.whole(1, 20)), 'quantity'),
-        limitPrice: parseDecimal('10.00', 'limitPrice')
-      })
+    const request: OrderRequest = {
+      ...{ side: chance.happens(0.7) ? 'BUY' : 'SELL', type: 'LMT', tif: 'DAY', symbol: chance.happens(0.8) ? 'SPY' : 'QQQ' },
+      ...{ instrument: 'STK', notional: null, stopPrice: null, legs: null },
+      accountId: account.accountId,
+      broker: connection.broker,
+      clOrdId: parseClOrdId(clOrdId),
+      quantity: parseDecimal(String(chance.whole(1, 20)), 'quantity'),
+      limitPrice: parseDecimal('10.00', 'limitPrice')
+    }
+    this.#ask(
+      owner,
+      `place ${clOrdId}`,
+      app => placeOrder(app, owner.caller, request),
+      app => placedOrder(app, owner.caller, request)
     )
   }
 
@@ -114,8 +115,8 @@ export class Platform {
     })
   }
 
-  #ask(owner: Owner, what: string, ask: (app: Service['app']) => Promise<Order>): void {
-    this.begin({ owner, what, hasEffect: true, ask }, order => {
+  #ask(owner: Owner, what: string, ask: Request<Order>['ask'], result?: Request<Order>['result']): void {
+    this.begin({ owner, what, hasEffect: true, ask, ...(result && { result }) }, order => {
       this.answers.push(order)
       this.#witness.saw(owner.user.userId, presentOrder(order))
       return order.status
@@ -123,12 +124,12 @@ export class Platform {
   }
 
   /** Asks for something. The platform does not wait: several of its requests are under way at once. */
-  begin<T>({ owner, what, hasEffect, ask }: Request<T>, described: (answer: T) => string): void {
+  begin<T>({ owner, what, hasEffect, ask, result }: Request<T>, described: (answer: T) => string): void {
     const { trace } = this.#scene
     const service = this.#service()
     trace.note(what)
     const done: Promise<void> = service
-      .ask(owner.user.userKey, hasEffect, ask)
+      .ask({ userKey: owner.user.userKey, hasEffect, work: ask, ...(result && { result }) })
       .then(described)
       .then(
         answer => trace.note(`${what}: answered ${answer}`),

@@ -31,10 +31,7 @@ export async function readSnapshot(service: Service, { caller, logins }: Owner, 
   const isHopeless = () =>
     logins.every(({ broker, connection, isConnected }) => broker.rejects !== null || !isConnected || doomed.has(connection.connectionId))
   const read = (records: typeof readOrders) =>
-    ifEver(
-      service.ask(caller.user.userKey, false, app => records(app, caller)),
-      isHopeless
-    )
+    ifEver(service.ask({ userKey: caller.user.userKey, hasEffect: false, work: app => records(app, caller) }), isHopeless)
   return { orders: await read(readOrders), positions: await read(readPositions), balances: await read(readBalances) }
 }
 

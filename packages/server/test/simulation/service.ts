@@ -3,7 +3,6 @@ import { type Application, application } from '@trunkline/core/app/application'
 import type { Deps } from '@trunkline/core/app/deps'
 import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
-import type { UserKey } from '@trunkline/core/domain/ids'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -15,7 +14,7 @@ import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
 import type { SendBufferLimits } from '../../src/stream/send-buffer-limits.ts'
 import { Life } from './life.ts'
 import type { NodeKit } from './nodes/kit.ts'
-import type { SceneNode } from './nodes/scene-node.ts'
+import type { AskedWork, SceneNode } from './nodes/scene-node.ts'
 import type { Sabotage } from './sabotage.ts'
 import { HASHER, type Login, type Scene, VAULT } from './scene.ts'
 import { SceneConnection, type WireEnd } from './scene-connection.ts'
@@ -112,8 +111,8 @@ export class Service {
   }
 
   /** What a request of the user is answered, wherever it is executed. */
-  async ask<T>(userKey: UserKey, hasEffect: boolean, work: (app: Service['app']) => Promise<T>): Promise<T> {
-    return await (this.node === null ? work(this.app) : this.#connected(this.node.ask(userKey, hasEffect, work)))
+  async ask<T>(asked: AskedWork<T>): Promise<T> {
+    return await (this.node === null ? asked.work(this.app) : this.#connected(this.node.ask(asked)))
   }
 
   /** A socket to a client; null once the service takes none. */

@@ -62,6 +62,11 @@ export class Network {
     return ask
   }
 
+  met(what: string, kind: string): void {
+    this.#trace.note(what)
+    this.#trace.met(kind)
+  }
+
   /** What the other node gives. @throws NodeFault */
   async send<T>(from: SceneNode, to: NodeId, take: (node: SceneNode) => Promise<T>, signal: AbortSignal): Promise<T> {
     return await from.life.lived(this.#carried(from, to, take, signal))

@@ -20,8 +20,9 @@ import { ClusterMember, type LeaseLost, MEMBER_DEFAULTS } from '../../../src/clu
 import type { Notice } from '../../../src/cluster/members/messages.ts'
 import { SharedLease } from '../../../src/cluster/members/shared-lease.ts'
 import { type CorrectableClock, SharedWallClock } from '../../../src/cluster/shared-wall-clock.ts'
-import { moving } from '../../../src/http/forwarder.ts'
+import { type Forwarder, moving } from '../../../src/http/forwarder.ts'
 import { BETWEEN_NODES } from '../../../src/http/passed-on.ts'
+import { answerOrResult, Found } from '../../../src/http/without-answer.ts'
 import type { FenceOf } from '../../../src/store/writes/fences.ts'
 import { encodedOnce } from '../../../src/stream/account/encoded-once.ts'
 import { encodeUpdate } from '../../../src/stream/account/hub.ts'
@@ -60,6 +61,15 @@ export interface SceneNodeDeps {
   readonly wrote: (what: string, userKey: UserKey, fence: number | null) => void
   /** Breaks fences on purpose. */
   readonly fence: (fence: number | null) => number | null
+}
+
+/** A request of a user, as the application carries it out. */
+export interface AskedWork<T> {
+  readonly userKey: UserKey
+  readonly hasEffect: boolean
+  readonly work: (app: AppDeps) => Promise<T>
+  /** Looks up what it led to; null where that cannot be found out. */
+  readonly result?: ((app: AppDeps) => Promise<T | null>) | null
 }
 
 type Outcome<T> = { readonly value: T } | { readonly cause: unknown }
@@ -162,13 +172,15 @@ export class SceneNode {
   }
 
   /** What the owner of the user makes of a request that this node was sent. */
-  async ask<T>(userKey: UserKey, hasEffect: boolean, work: (app: AppDeps) => Promise<T>): Promise<T> {
+  async ask<T>({ userKey, hasEffect, work, result = null }: AskedWork<T>): Promise<T> {
     const outcomes: Outcome<T>[] = []
     const carryOut = async (app: AppDeps) => outcomes.push(await settled(work(app))) - 1
     const url = this.#deps.network.register({ userKey, carryOut })
-    const asked = this.life.running().then(() => this.#asked(userKey, url, hasEffect))
+    const asked = this.life.running().then(() => this.#asked({ userKey, hasEffect, result }, url))
     this.#underWay.add(asked)
-    const outcome = outcomes[await this.life.lived(asked).finally(() => this.#underWay.delete(asked))]
+    const answer = await this.life.lived(asked).finally(() => this.#underWay.delete(asked))
+    if (answer instanceof Found) return answer.record
+    const outcome = outcomes[answer]
     if (outcome === undefined) throw new Error('a node gave the number of no outcome')
     if ('cause' in outcome) throw outcome.cause
     return outcome.value
@@ -193,11 +205,29 @@ export class SceneNode {
     await this.member.stop()
   }
 
-  async #asked(userKey: UserKey, url: string, hasEffect: boolean): Promise<number> {
-    const answer = await this.#forwarder.pass({
-      ...{ userKey, url, hasEffect, hasResult: false, method: 'POST', headers: {}, address: '', requestId: url },
+  /** As the service's HTTP does: what comes without an answer is looked up, and passed on again if nothing was done. */
+  async #asked<T>({ userKey, hasEffect, result }: Omit<Required<AskedWork<T>>, 'work'>, url: string): Promise<number | Found<T>> {
+    const { clock, log, network } = this.#deps
+    let times = 0
+    const forwarder: Forwarder = {
+      resultMs: this.#forwarder.resultMs,
+      hasMoved: (...from) => this.#forwarder.hasMoved(...from),
+      pass: async request => {
+        times += 1
+        if (times > 1) network.met(`${this.name}: an order is passed on again`, 'nodes: an order is passed on again')
+        return await this.#forwarder.pass(request)
+      }
+    }
+    const request = {
+      ...{ userKey, url, hasEffect, hasResult: result !== null, method: 'POST', headers: {}, address: '', requestId: url },
       ...{ platformAllowance: NO_ALLOWANCE, body: Buffer.alloc(0) }
-    })
+    }
+    const app = this.#app
+    const lookUp = result === null || app === null ? null : () => result(app)
+    const answer = await answerOrResult({ forwarder, clock, log }, request, lookUp)
+    if (answer instanceof Found)
+      network.met(`${this.name}: an order without an answer is found`, 'nodes: an order without an answer is found')
+    if (answer instanceof Found) return answer
     if (answer !== null) return Number(answer.body.toString())
     const { body, headers } = await this.#serve(url)
     if (headers[BETWEEN_NODES.notExecuted] !== undefined) throw moving()
