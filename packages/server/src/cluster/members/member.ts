@@ -16,13 +16,15 @@ export interface MemberOptions {
   readonly releaseMsMax: number
   /** Partitions that are released at a time: each is without an owner only briefly, and a new owner takes them up in turn. */
   readonly releasedAtOnce: number
+  /** While it is drained, the next ones follow so long after these: their new owners first do what their users wait for. */
+  readonly drainPauseMs: number
   /** How long the next ones wait for others to own these. A new owner that is busy takes them late, and then more would wait for it. */
   readonly takenMsMax: number
   /** Called once, when the lease was lost. Nothing is owned from then on; the process should end. */
   readonly onLost: (cause: LeaseLost) => void
 }
 
-export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 16, takenMsMax: 400 } as const
+export const MEMBER_DEFAULTS = { releaseMsMax: 400, releasedAtOnce: 16, drainPauseMs: 100, takenMsMax: 400 } as const
 
 export interface MemberDeps {
   readonly clock: Clock
@@ -73,7 +75,8 @@ export class ClusterMember implements Ownership {
   readonly #released = new Map<Partition, number>()
   /** What was released last, until others own it, and when. */
   #givenAway: ReadonlySet<Partition> = new Set()
-  #givenAwayMs = 0
+  #givenAwayMs = Number.NEGATIVE_INFINITY
+  #isGivePending = false
   #view: View | null = null
   #members: ReadonlyMap<NodeId, MemberRow> = new Map()
   #commandId = 0
@@ -249,19 +252,31 @@ export class ClusterMember implements Ownership {
 
   /** Some at a time; the next ones when others own these, or after a while. */
   #give(give: readonly Partition[], { owners, members }: View['view']): void {
-    const { nodeId, takenMsMax } = this.#options
-    if (this.#closing.size > 0 || give.length === 0) return
+    const { nodeId, releasedAtOnce, drainPauseMs, takenMsMax } = this.#options
+    const batch = new Set(give.filter(partition => this.#owned.has(partition)).slice(0, releasedAtOnce))
+    if (this.#closing.size > 0 || batch.size === 0) return
     const isWaiting = [...this.#givenAway].some(partition => owners[partition] === null)
     const canBeTaken = members.some(member => member.nodeId !== nodeId && member.leaseMs > 0 && !member.isDraining)
-    if (isWaiting && canBeTaken && this.#deps.nowMs() - this.#givenAwayMs < takenMsMax) return
-    const batch = new Set(give.filter(partition => this.#owned.has(partition)).slice(0, this.#options.releasedAtOnce))
-    if (batch.size > 0) void this.#release(batch)
+    const sinceMs = this.#deps.nowMs() - this.#givenAwayMs
+    const pauseMs = canBeTaken && this.#members.get(nodeId)?.isDraining === true ? drainPauseMs : 0
+    if (sinceMs < pauseMs) this.#giveLater(pauseMs - sinceMs)
+    else if (!canBeTaken || !isWaiting || sinceMs >= takenMsMax) void this.#release(batch)
+  }
+
+  #giveLater(ms: number): void {
+    if (this.#isGivePending) return
+    this.#isGivePending = true
+    this.#deps.clock.alarm(ms, () => {
+      this.#isGivePending = false
+      this.wake()
+    })
   }
 
   /** Never rejects. */
   async #release(batch: ReadonlySet<Partition>): Promise<void> {
     const { clock, log, nowMs } = this.#deps
     const sinceMs = nowMs()
+    this.#givenAwayMs = sinceMs
     for (const partition of batch) this.#closing.add(partition)
     this.#notify()
     const ended = Promise.all([...this.#listeners].map(listener => listener.release(batch))).then(
@@ -281,7 +296,6 @@ export class ClusterMember implements Ownership {
       this.#released.set(partition, id)
     }
     this.#givenAway = batch
-    this.#givenAwayMs = nowMs()
     log.info('partitions were released', { partitions: batch.size, owned: this.#owned.size, ms: Math.round(nowMs() - sinceMs) })
   }
 

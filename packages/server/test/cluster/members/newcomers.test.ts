@@ -45,12 +45,26 @@ test('a node that has just joined takes everything at once when no other node ca
   void a.member.drain().then(() => {
     isDrained = true
   })
-  await scene.clock.until(() => isDrained && b.owned.length === 256, 'the other one has everything', 1_000)
+  await scene.clock.until(() => isDrained && b.owned.length === 256, 'the other one has everything', 2_000)
   const c = await scene.join('c')
   await scene.clock.advance(SOON_MS / 10)
   b.kill()
   await scene.clock.until(() => c.owned.length === 256, 'the last one has everything', 4_000)
   await scene.check()
+})
+
+test('a node that is drained gives its partitions away in groups, with time between them for what their users wait for', async () => {
+  await using scene = await Scene.open(database)
+  const [a, b] = [await scene.join('a'), await scene.join('b')]
+  await scene.clock.advance(1_000)
+  const before = b.gains.length
+  void a.member.drain()
+  await scene.clock.until(() => b.owned.length === 256, 'the other one has everything', 2_000)
+  const groups = [...Map.groupBy(b.gains.slice(before), ({ atMs }) => atMs)]
+  for (const [index, [atMs, group]] of groups.entries()) {
+    assert.ok(group.length <= 16)
+    assert.ok(index === 0 || atMs - (groups[index - 1]?.[0] ?? 0) >= 90, `group ${index}`)
+  }
 })
 
 test('what a node of an earlier version releases for a newcomer is claimed by it, and not given back', () => {
