@@ -29,7 +29,9 @@ test(`${DAYS} random days of ${NODES} nodes end with the brokers’ state everyw
   if (!isWhole) return
   const met = new Set(results.flatMap(({ counts }) => [...counts.keys()]))
   const ofNodes = Object.keys(ACTIONS).filter(name => ACTIONS[name]?.ofNodes === true)
-  const missing = [...ofNodes, 'nodes: a lease is lost', 'nodes: a message is lost', 'restart', 'kill'].filter(name => !met.has(name))
+  const ofLinks = ['a lease is lost', 'a message is lost', 'an order is passed on again', 'an order without an answer is found']
+  const expected = [...ofNodes, ...ofLinks.map(name => `nodes: ${name}`), 'restart', 'kill']
+  const missing = expected.filter(name => !met.has(name))
   assert.deepEqual(missing, [], 'every kind of fault was met')
 })
 
