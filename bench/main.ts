@@ -28,7 +28,7 @@ const USAGE = `npm run bench -- <scenario> [options]
                                               --recorded FOLDER  --profile FOLDER
   history    the cost of past bars            --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
   abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
-  cluster    several nodes: the cost of an order, moves   --nodes 3  --seconds 10  --only cost,moves  --profile FOLDER
+  cluster    several nodes: the cost of an order, moves   --nodes 3  --seconds 10  --only cost,moves,shares  --profile FOLDER
                                               --rounds 20  --kinds stop,join,drain,kill,freeze  --rate 40  --logs FOLDER
   adapters   reading brokers' messages        --seconds 20
 

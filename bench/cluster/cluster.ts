@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { costs } from './costs.ts'
 import { moves } from './moves/moves.ts'
+import { shares } from './shares.ts'
 
 export async function cluster(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -19,6 +20,7 @@ export async function cluster(options: readonly string[]): Promise<void> {
   })
   const parts = values.only.split(',')
   if (parts.includes('cost')) await costs(Number(values.seconds), Number(values.nodes), values.profile)
+  if (parts.includes('shares')) await shares(Number(values.rounds), Number(values.nodes))
   const { kinds, logs = null } = values
   if (parts.includes('moves')) await moves({ rounds: Number(values.rounds), kinds, rate: Number(values.rate), logs })
 }
