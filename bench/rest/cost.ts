@@ -5,6 +5,7 @@ import type { Engine, RunningService } from '../harness/service.ts'
 import type { ConnectedUser, Stage } from '../harness/stage.ts'
 import { line } from '../harness/stats.ts'
 import { atMaximumRate, openScene } from '../stream/pipeline.ts'
+import { openOrderFloor } from './floor.ts'
 import { LoadAgent, someUsers } from './orders.ts'
 import { probes } from './probes.ts'
 
@@ -41,7 +42,7 @@ export async function orderCost(stage: Stage, seconds: number, atOnceOf: readonl
       const units = micros / unit
       lines.push(
         line(
-          `an order, ${atOnce === 1 ? 'one by one' : `${atOnce} at once`}: ${name}`,
+          `an order, ${countOf(atOnce)}: ${name}`,
           `${units.toFixed(1)} (${micros.toFixed(0)} µs)`,
           target === null ? '' : `at most ${target}`,
           target === null ? null : units <= target
@@ -49,7 +50,32 @@ export async function orderCost(stage: Stage, seconds: number, atOnceOf: readonl
       )
     }
   }
+  return stage.databaseUrl === null ? lines : [...lines, ...(await floorCost(stage, stage.databaseUrl, { unit, count, atOnceOf }))]
+}
+
+/** The same of a program that does only what no order can do without, in the service's units. */
+async function floorCost(
+  stage: Stage,
+  databaseUrl: string,
+  { unit, count, atOnceOf }: { readonly unit: number; readonly count: number; readonly atOnceOf: readonly number[] }
+): Promise<readonly string[]> {
+  await using floor = await openOrderFloor(stage, databaseUrl)
+  using agent = new LoadAgent()
+  const { users } = floor
+  await ordersAtOnce(agent, floor, users, { name: 'warm', count: WARM_ORDERS, atOnce: PROBES_AT_ONCE })
+  const lines: string[] = []
+  for (const atOnce of atOnceOf) {
+    const cost = await costOf(floor, count, () => ordersAtOnce(agent, floor, users, { name: `floor-${atOnce}`, count, atOnce }))
+    for (const [name, micros] of cost)
+      lines.push(
+        line(`the floor of an order, ${countOf(atOnce)}: ${name}`, `${(micros / unit).toFixed(1)} (${micros.toFixed(0)} µs)`, '', null)
+      )
+  }
   return lines
+}
+
+function countOf(atOnce: number): string {
+  return atOnce === 1 ? 'one by one' : `${atOnce} at once`
 }
 
 /** Processor time of an order's change from the broker's message to a session, by process, in the same unit. */
@@ -79,7 +105,7 @@ async function unitOf(running: RunningService): Promise<number> {
 }
 
 /** Processor time per piece in microseconds, by process. */
-async function costOf({ service }: RunningService, count: number, work: () => Promise<void>): Promise<ProcessorTimes> {
+async function costOf({ service }: Pick<RunningService, 'service'>, count: number, work: () => Promise<void>): Promise<ProcessorTimes> {
   const named = { service: service.pid }
   const before = processorTimes(named)
   await work()
@@ -94,7 +120,12 @@ interface Load {
 }
 
 /** @throws Error if an order is not filled. */
-async function ordersAtOnce(agent: LoadAgent, stage: Stage, users: readonly ConnectedUser[], { name, count, atOnce }: Load): Promise<void> {
+async function ordersAtOnce(
+  agent: LoadAgent,
+  stage: Pick<Stage, 'platform'>,
+  users: readonly ConnectedUser[],
+  { name, count, atOnce }: Load
+): Promise<void> {
   await inParallel(count, atOnce, async index => {
     const { status } = await agent.order(stage, users, `${name}-${index}`, index)
     if (status !== 'filled') throw new Error(`an order of the bench is ${status}, not filled`)

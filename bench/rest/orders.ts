@@ -4,7 +4,7 @@ import { type ConnectedUser, type Stage, textOf } from '../harness/stage.ts'
 import { line, spreadOf } from '../harness/stats.ts'
 
 const RATE = 200
-const USERS = 20
+export const USERS = 20
 const SUSTAINED = 1_000
 const TARGET = { postgres: { median: 2, p99: 8 }, embedded: { median: 2, p99: 8 } }
 const SYMBOLS = ['AAPL', 'MSFT', 'SPY', 'QQQ', 'NVDA', 'TSLA', 'AMZN', 'META']
@@ -85,7 +85,11 @@ interface DirectAccount {
   readonly account: string
 }
 
-async function directTokens(stage: Stage, users: readonly ConnectedUser[]): Promise<readonly DirectAccount[]> {
+/** What sends orders of these logins to the sandbox itself. */
+export async function directTokens(
+  stage: Pick<Stage, 'controlUrl' | 'sandboxUrl'>,
+  users: readonly Pick<ConnectedUser, 'username'>[]
+): Promise<readonly DirectAccount[]> {
   return Promise.all(
     users.map(async ({ username }) => {
       const made = await fetch(`${stage.controlUrl}/logins/${username}/token`, {
