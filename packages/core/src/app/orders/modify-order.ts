@@ -134,7 +134,8 @@ function changed(before: Decimal | null, after: Decimal | null): Decimal | null 
   return after === null || areEqual(before, after) ? before : after
 }
 
-function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
+/** The terms of the new order. @throws ServiceError field_invalid if nothing changes */
+export function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
   const changes = [request.quantity, request.notional, request.limitPrice, request.stopPrice]
   if (changes.every(change => change === null)) {
     throw new ServiceError('field_invalid', 'The request changes nothing: send order_qty, order_notional, order_limit_price or stop_price.')

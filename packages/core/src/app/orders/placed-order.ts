@@ -1,5 +1,5 @@
 import type { Order, OrderTicket } from '../../domain/order.ts'
-import { epochMs, type Timestamp, timestampOfMs, tradingDay } from '../../domain/timestamp.ts'
+import { type Day, epochMs, type Timestamp, timestampOfMs, tradingDay } from '../../domain/timestamp.ts'
 import type { UserCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 import { offeredBroker } from '../offered-broker.ts'
@@ -26,7 +26,7 @@ export async function placedOrder(
 ): Promise<Order | null> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
   const now = deps.clock.now()
-  for (const day of new Set([now, shifted(now, -CLOCKS_APART_MS), shifted(now, CLOCKS_APART_MS)].map(tradingDay))) {
+  for (const day of daysAround(now)) {
     const order = await deps.store.orders.findByClOrdId(user.userKey, day, request.clOrdId)
     if (order === null || order.accountId !== request.accountId || subjectOf(order) !== subjectOf(ticket)) continue
     if (day !== tradingDay(now) && !isNear(order.entryTime, now)) continue
@@ -34,6 +34,11 @@ export async function placedOrder(
     if (order.revision > 1) throw new TermsChanged(`the terms of ${order.orderId} are other ones, and may have been the same at first`)
   }
   return null
+}
+
+/** The trading days on which a node whose clock is another one may have entered an order just now. */
+export function daysAround(now: Timestamp): ReadonlySet<Day> {
+  return new Set([now, shifted(now, -CLOCKS_APART_MS), shifted(now, CLOCKS_APART_MS)].map(tradingDay))
 }
 
 function shifted(at: Timestamp, ms: number): Timestamp {

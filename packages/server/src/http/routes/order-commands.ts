@@ -1,10 +1,11 @@
 import type { AccountScope } from '@trunkline/core/app/accounts/freshened'
 import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { CANCELS_MAX, cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
-import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
+import { type ModifyRequest, modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
 import { placedOrder } from '@trunkline/core/app/orders/placed-order'
 import { previewOrder } from '@trunkline/core/app/orders/preview-order'
+import { cancelledOrder, modifiedOrder } from '@trunkline/core/app/orders/requested-change'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseBrokerId, parseClOrdId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Static } from 'typebox'
@@ -105,15 +106,11 @@ export const patchOrder = userEndpoint({
   bodyExample: { new_cl_order_id: 'rebalance-2026-11-21-1b', broker: 'SANDBOX', order_limit_price: '187.75' },
   success: { status: 200, description: 'The new order.', schema: orderRecord },
   async handle({ caller, path, body }, { deps }) {
-    const order = await modifyOrder(deps, caller, path.account_id, path.order_id, {
-      newClOrdId: parseClOrdId(body.new_cl_order_id, 'new_cl_order_id'),
-      broker: parseBrokerId(body.broker),
-      quantity: quantityOrNull(body.order_qty, 'order_qty'),
-      notional: moneyOrNull(body.order_notional, 'order_notional'),
-      limitPrice: moneyOrNull(body.order_limit_price, 'order_limit_price'),
-      stopPrice: moneyOrNull(body.stop_price, 'stop_price')
-    })
-    return presentOrder(order)
+    return presentOrder(await modifyOrder(deps, caller, path.account_id, path.order_id, changesOf(body)))
+  },
+  async resultOf({ caller, path, body }, { deps }) {
+    const order = await modifiedOrder(deps, caller, path.account_id, path.order_id, changesOf(body))
+    return order === null ? null : presentOrder(order)
   }
 })
 
@@ -130,6 +127,10 @@ export const deleteOrder = userEndpoint({
   success: { status: 200, description: 'The order.', schema: orderRecord },
   async handle({ caller, path }, { deps }) {
     return presentOrder(await cancelOrder(deps, caller, path.account_id, path.order_id))
+  },
+  async resultOf({ caller, path }, { deps }) {
+    const order = await cancelledOrder(deps, caller, path.account_id, path.order_id)
+    return order === null ? null : presentOrder(order)
   }
 })
 
@@ -149,6 +150,17 @@ export const postCancel = userEndpoint({
     return withFreshness(presentCancelled(cancelled), cancelled.freshness)
   }
 })
+
+function changesOf(body: Static<typeof modifyTicket>): ModifyRequest {
+  return {
+    newClOrdId: parseClOrdId(body.new_cl_order_id, 'new_cl_order_id'),
+    broker: parseBrokerId(body.broker),
+    quantity: quantityOrNull(body.order_qty, 'order_qty'),
+    notional: moneyOrNull(body.order_notional, 'order_notional'),
+    limitPrice: moneyOrNull(body.order_limit_price, 'order_limit_price'),
+    stopPrice: moneyOrNull(body.stop_price, 'stop_price')
+  }
+}
 
 function scopeOf({ account_id: accountId, connection_id: connectionId, all }: Static<typeof cancelTicket>): AccountScope {
   if ([accountId, connectionId, all].filter(given => given !== undefined).length !== 1) {

@@ -24,7 +24,7 @@ function held(name: string) {
     await gate.promise
     return await call.go()
   }
-  return { intercept, open: () => gate.resolve(), reached: () => until(() => calls > 0, `${name} is called`) }
+  return { intercept, open: () => gate.resolve(), reached: (times = 1) => until(() => calls >= times, `${name} is called`) }
 }
 
 test('an owner that dies before the order is stored: the outcome is unknown, and the answer says how to find out', async () => {
@@ -100,10 +100,9 @@ test('an order with the same cl_order_id for something else is not taken for the
   }
 })
 
-test('an owner that dies during a cancel: the outcome is unknown; during a read or a preview, the next owner answers', async () => {
+test('an owner that dies while it cancels all orders: the outcome is unknown; during a read or a preview, the next owner answers', async () => {
   await using nodes = await opened()
-  const { asked, owner, accountId } = nodes
-  const placed = await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-1') }))
+  const { asked, owner } = nodes
   const severed = async (method: string, path: string, body?: object) => {
     const passedOn = nextPassedOn(owner)
     const answer = nodes.ask(asked, method, path, body === undefined ? {} : { body })
@@ -112,8 +111,6 @@ test('an owner that dies during a cancel: the outcome is unknown; during a read 
     request.socket.destroy()
     return await answer
   }
-  const cancel = await read(await severed('DELETE', `/accounts/${accountId}/orders/${placed.order_id}`))
-  assert.deepEqual([cancel.status, cancel.code], [500, 'internal'])
   const all = await read(await severed('POST', '/orders/cancel', { all: true }))
   assert.equal(all.status, 500)
   assert.equal((await severed('GET', '/orders')).status, 200)
@@ -190,24 +187,67 @@ test('an order that a living node sends although it has lost the user is answere
   assert.equal(nodes.broker.commands.length, 1)
 })
 
-test('an owner that dies before the order is stored: the next one executes it; a cancel stays unknown', async () => {
+test('an owner that dies before the order is stored: the next one executes it', async () => {
   await using nodes = await opened({ forwarder: { resultMs: 60_000 } })
-  const { asked, owner, accountId } = nodes
-  const placed = await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-1') }))
-  const severed = async (method: string, path: string, body?: object) => {
-    const passedOn = nextPassedOn(owner)
-    const answer = nodes.ask(asked, method, path, body === undefined ? {} : { body })
-    const [request] = await passedOn
-    owner.onPassedOn = () => undefined
-    request.socket.destroy()
-    return answer
-  }
-  assert.equal((await severed('DELETE', `/accounts/${accountId}/orders/${placed.order_id}`)).status, 500)
-  const second = severed('POST', '/orders', nodes.ticket('c-2'))
-  await until(() => asked.suspected.length === 2, 'the owner is suspected')
+  const { asked, owner } = nodes
+  const passedOn = nextPassedOn(owner)
+  const answer = nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  const [request] = await passedOn
+  owner.onPassedOn = () => undefined
+  request.socket.destroy()
+  await until(() => asked.suspected.length === 1, 'the owner is suspected')
   asked.ownership.toThis()
-  assert.equal((await second).status, 201)
-  assert.equal(nodes.broker.commands.filter(({ kind }) => kind === 'submit').length, 2)
+  assert.equal((await answer).status, 201)
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
+/** A cancel of one order and a modification of another, both through the asked node. */
+async function twoChanges(nodes: Nodes) {
+  const { asked, owner, accountId } = nodes
+  const [first, second] = [
+    await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-1') })),
+    await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-2') }))
+  ]
+  const at = (order: { readonly order_id: string }) => `/accounts/${accountId}/orders/${order.order_id}`
+  const begin = () => {
+    const cancel = nodes.ask(asked, 'DELETE', at(first))
+    const { broker } = second
+    const modify = nodes.ask(asked, 'PATCH', at(second), { body: { new_cl_order_id: 'c-3', broker, order_qty: '11' } })
+    return async () => ({ cancelled: await read(await cancel), modified: await read(await modify) })
+  }
+  const sent = () => nodes.broker.commands.map(({ kind }) => kind).filter(kind => kind !== 'submit')
+  return { begin, sent, replaces: second.order_id }
+}
+
+test('a cancel and a modification that a frozen node has stored are answered with, and not executed again', async () => {
+  await using nodes = await opened()
+  const { begin, sent, replaces } = await twoChanges(nodes)
+  for (const plans of [nodes.broker.plans.cancel, nodes.broker.plans.replace]) plans.push({ effect: 'none', reply: 'never' })
+  const answers = begin()
+  await until(() => sent().length === 2, 'both are sent')
+  nodes.asked.areOthersLiving = false
+  nodes.asked.ownership.toThis()
+  const { cancelled, modified } = await answers()
+  assert.deepEqual([cancelled.status, cancelled.normalized_status], [200, 'pending_cancel'])
+  assert.deepEqual([modified.status, modified.normalized_status, modified.order_qty], [200, 'pending', '11'])
+  assert.deepEqual([modified.cl_order_id, modified.replaces_order_id], ['c-3', replaces])
+  assert.deepEqual(sent().sort(), ['cancel', 'replace'])
+})
+
+test('a cancel and a modification that a frozen node has not stored are executed by the next owner', async () => {
+  await using nodes = await opened()
+  const { begin, sent, replaces } = await twoChanges(nodes)
+  const record = held('orders.record')
+  nodes.owner.watched.intercept = record.intercept
+  const answers = begin()
+  await record.reached(2)
+  nodes.asked.areOthersLiving = false
+  nodes.asked.ownership.toThis()
+  const { cancelled, modified } = await answers()
+  assert.deepEqual([cancelled.status, cancelled.normalized_status], [200, 'cancelled'])
+  assert.deepEqual([modified.status, modified.normalized_status, modified.replaces_order_id], [200, 'working', replaces])
+  assert.deepEqual(sent().sort(), ['cancel', 'replace'])
+  record.open()
 })
 
 test('an answer that breaks off, or is too long, counts as none', async () => {
