@@ -106,13 +106,20 @@ function known(error: unknown): Known | null {
   return ofFramework(error)
 }
 
+const BROKER_FAULTS = {
+  unreachable: 'The broker does not respond',
+  rate_limited: 'The broker’s rate limit leaves no capacity for this read just now',
+  malformed: 'The broker’s answer cannot be read',
+  refused: 'The broker refuses this read'
+} as const
+
 function ofBroker({ kind, retryAfterMs }: BrokerFault): Known {
   if (kind === 'credentials_rejected') {
     const message = 'The broker no longer accepts this login; have the user connect this broker again.'
     return { code: 'connection_broken', message }
   }
   const retryAfterSeconds = retryAfterMs === undefined ? 5 : Math.max(1, Math.ceil(retryAfterMs / 1_000))
-  const message = 'The broker does not respond, and no earlier data is stored; try again later.'
+  const message = `${BROKER_FAULTS[kind]}, and no earlier data is stored; try again later.`
   return { code: 'broker_unavailable', message, retryAfterSeconds }
 }
 

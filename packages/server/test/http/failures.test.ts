@@ -39,6 +39,8 @@ test('errors of the service’s modules are reported as API errors', () => {
   assert.deepEqual(of(new CommitUnknown('x')), [500, 'internal', null, true])
   assert.deepEqual(of(new BrokerFault('unreachable', 'x')), [503, 'broker_unavailable', 5, false])
   assert.deepEqual(of(new BrokerFault('rate_limited', 'x', { retryAfterMs: 1_200 })), [503, 'broker_unavailable', 2, false])
+  assert.match(problemOf(new BrokerFault('rate_limited', 'x')).message, /^The broker’s rate limit leaves no capacity/)
+  assert.match(problemOf(new BrokerFault('malformed', 'x')).message, /^The broker’s answer cannot be read/)
   assert.deepEqual(of(new BrokerFault('credentials_rejected', 'x')), [409, 'connection_broken', null, false])
   for (const thrown of [new TypeError('x'), 'text', null, undefined, 7, { code: 'FST_SOMETHING' }]) {
     assert.deepEqual(of(thrown), [500, 'internal', null, true])

@@ -53,7 +53,7 @@ function isMissing({ state, reason }: Freshness): boolean {
 function nothingToShow(): ServiceError {
   return new ServiceError(
     'broker_unavailable',
-    'The broker does not answer and nothing was read from it before; try again in a few seconds.',
+    'The broker gives no answer just now, or its rate limit leaves no capacity, and nothing was read from it before; try again in a few seconds.',
     {
       retryAfterSeconds: 5
     }

@@ -245,6 +245,10 @@ export class ConnectionMarket {
       return new MarketRefusal('connection_broken', 'The broker rejects this connection; have the user connect it again.', cause)
     }
     if (cause.kind === 'refused') return new MarketRefusal('unsupported_symbol', cause.message, cause)
-    return new MarketRefusal('broker_unavailable', 'The broker does not answer at the moment; try again in a few seconds.', cause)
+    const why =
+      cause.kind === 'rate_limited'
+        ? 'The broker’s rate limit leaves no capacity at the moment'
+        : 'The broker does not answer at the moment'
+    return new MarketRefusal('broker_unavailable', `${why}; try again in a few seconds.`, cause)
   }
 }

@@ -71,6 +71,10 @@ async function failure(deps: PreviewDeps, { account, connection }: Tradable, cau
   if (cause.kind === 'credentials_rejected') return cause
   deps.log.warn('an order could not be previewed', { broker, connectionId, kind: cause.kind, reason: cause.message })
   const seconds = cause.retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(cause.retryAfterMs / 1_000)) }
-  const message = `${broker} gave no preview of this order. Nothing was placed; ask again in a moment.`
+  const why =
+    cause.kind === 'rate_limited'
+      ? `The rate limit of ${broker} leaves no capacity for a preview.`
+      : `${broker} gave no preview of this order.`
+  const message = `${why} Nothing was placed; ask again in a moment.`
   return new ServiceError('broker_unavailable', message, { cause, ...seconds })
 }

@@ -53,7 +53,7 @@ const ERRORS: Readonly<Record<MarketErrorCode, Omit<ErrorCode, 'code'>>> = {
     remedy: 'Have the user connect again, and get a token for the new connection.'
   },
   broker_unavailable: {
-    meaning: 'The broker does not respond, or sends nothing for the subscriptions in `sub_ids`.',
+    meaning: 'The broker does not respond, its rate limit leaves no capacity, or it sends nothing for the subscriptions in `sub_ids`.',
     remedy: 'Wait: subscriptions resume on their own. Send any other request again.'
   },
   internal_error: {
