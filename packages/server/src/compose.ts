@@ -18,9 +18,7 @@ import { type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
-import { assertSameKeys } from './admin/key-check.ts'
-import { assertKeysFit } from './admin/keys-fit.ts'
-import { openServiceKeys } from './admin/service-keys.ts'
+import { assertServiceKeys, openServiceKeys } from './admin/service-keys.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
@@ -150,8 +148,7 @@ async function start(
       ? startSandbox({ settings, dataDir, clientSecret, inSandbox, env }, log, parts)
       : null
   ])
-  await assertKeysFit(opened.connections, keys.ring, log)
-  await assertSameKeys(opened.keyChecks, keys.ring, node !== null)
+  await assertServiceKeys(keys, opened, { isNode: node !== null, log })
   const store = wraps.store?.(opened) ?? opened
 
   const sandbox = sandboxProcess?.ready ?? null

@@ -2,7 +2,16 @@ import { existsSync } from 'node:fs'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import { changeKeyFile, createKeyFile, freshKey, KeyFileRefused, keyFileChangedAt, readKeyFile, stateOfKeyFile } from './key-file.ts'
+import {
+  changeKeyFile,
+  createKeyFile,
+  freshKey,
+  KeyFileRefused,
+  keyFileChangedAt,
+  readKeyFile,
+  removeKeyFile,
+  stateOfKeyFile
+} from './key-file.ts'
 import { instanceKeyOf, type KeyRing, type KeySet, type MasterKey } from './master-keys.ts'
 
 export interface FileKeyRingDeps {
@@ -24,6 +33,8 @@ export class FileKeyRing implements KeyRing {
   #state: string | null
   #lookedAt: number
   #complaint: string | null = null
+  /** The key in the file that this ring created; null if the file was there. */
+  #createdKeyId: string | null = null
 
   /** @throws KeyFileRefused */
   constructor(path: string, deps: FileKeyRingDeps) {
@@ -36,8 +47,18 @@ export class FileKeyRing implements KeyRing {
 
   /** The same; creates the file at the first start. */
   static openOrCreate(path: string, deps: FileKeyRingDeps): FileKeyRing {
-    if (!existsSync(path)) createKeyFile(path)
-    return new FileKeyRing(path, deps)
+    const createdKeyId = existsSync(path) ? null : createKeyFile(path)
+    const ring = new FileKeyRing(path, deps)
+    ring.#createdKeyId = createdKeyId
+    return ring
+  }
+
+  /**
+   * Removes the file if this ring created it and nothing was added since. For a start that is refused because other keys are needed:
+   * nothing is sealed with the new one, since no process starts with it.
+   */
+  removeCreated(): void {
+    if (this.#createdKeyId !== null) removeKeyFile(this.path, this.#createdKeyId)
   }
 
   current(): MasterKey {

@@ -1,6 +1,6 @@
 /** The file that holds master keys: private, replaced whole, changed by one process at a time. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -49,11 +49,25 @@ export function keyFileChangedAt(path: string): Timestamp {
   return timestampOfMs(statSync(path).mtimeMs)
 }
 
-/** Creates the file with one new key unless it exists. Of several concurrent processes, one creates it. */
-export function createKeyFile(path: string): void {
+/**
+ * Creates the file with one new key unless it exists. Of several concurrent processes, one creates it. Returns the id of the key; null if
+ * the file was there.
+ */
+export function createKeyFile(path: string): string | null {
   makeFolder(dirname(path))
-  exclusively(path, CREATE_WAIT_MS, () => {
-    if (!existsSync(path)) writeKeys(path, { keys: [freshKey()], instance: randomBytes(KEY_BYTES) })
+  return exclusively(path, CREATE_WAIT_MS, () => {
+    if (existsSync(path)) return null
+    const key = freshKey()
+    writeKeys(path, { keys: [key], instance: randomBytes(KEY_BYTES) })
+    return key.id
+  })
+}
+
+/** Removes the file if it is still as it was created, with this key only. */
+export function removeKeyFile(path: string, createdKeyId: string): void {
+  exclusively(path, CHANGE_WAIT_MS, () => {
+    const { keys } = readKeyFile(path)
+    if (keys.length === 1 && keys[0].id === createdKeyId) unlinkSync(path)
   })
 }
 
