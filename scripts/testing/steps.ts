@@ -16,7 +16,12 @@ const STEPS: readonly Step[] = [
     program: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--max-diagnostics=40', '.'],
     advice: 'Most of it is repaired by: npx biome check --write .'
   },
-  { name: 'types', program: ['node_modules/typescript/bin/tsc', '-b', '--pretty', 'false'], advice: 'See the messages above.' }
+  // Each further checker repeats work of the others: with the default four, the same check took twice the processor time.
+  {
+    name: 'types',
+    program: ['node_modules/typescript/bin/tsc', '-b', '--checkers', '1', '--pretty', 'false'],
+    advice: 'See the messages above.'
+  }
 ]
 
 /** Runs all steps at once and adds one pass or one failure each. */
