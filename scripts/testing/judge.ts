@@ -46,14 +46,18 @@ function failureType(error: Error | undefined): unknown {
   return error !== undefined && 'failureType' in error ? error.failureType : undefined
 }
 
-// node:test wraps the thrown error. An assertion's stack contains its message and the difference; other errors may have causes and codes.
+// node:test wraps the thrown error.
 function detailsOf(error: Error | undefined): string {
-  const cause = error?.cause ?? error
+  return textOf(error?.cause ?? error)
+    .replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '')
+    .trimEnd()
+}
+
+// An assertion's stack contains its message and the difference; other errors may have causes and codes.
+function textOf(cause: unknown): string {
+  // A failure, and another one while what the test used was closed. `inspect` shows neither.
+  if (cause instanceof SuppressedError) return `${textOf(cause.suppressed)}\n\nand then, at a disposal:\n${textOf(cause.error)}`
   const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION'
-  const details = isAssertion
-    ? (cause.stack ?? cause.message)
-    : typeof cause === 'string'
-      ? cause
-      : inspect(cause, { depth: 6, colors: false })
-  return details.replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '').trimEnd()
+  if (isAssertion) return cause.stack ?? cause.message
+  return typeof cause === 'string' ? cause : inspect(cause, { depth: 6, colors: false })
 }
