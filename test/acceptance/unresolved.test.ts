@@ -5,7 +5,6 @@ import { after, before, describe, test } from 'node:test'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Body, User } from './api.ts'
-import { ENGINES, type Engine } from './harness.ts'
 import { link } from './linking.ts'
 import type { StreamClient } from './stream-client.ts'
 import { Stage } from './stream-stage.ts'
@@ -15,15 +14,13 @@ const SETTINGS = { TRUNKLINE_ABSENCE_SECONDS: '3' }
 /** Each try is a process. */
 const COMMAND_EVERY_MS = 2_000
 
-for (const engine of ENGINES) describe(`orders of unknown outcome (${engine})`, () => unresolved(engine))
-
-function unresolved(engine: Engine): void {
+describe('orders of unknown outcome', () => {
   let stage: Stage
   let user: User
   let account: Body
   let watcher: StreamClient
   before(async () => {
-    stage = await Stage.open(engine, SETTINGS)
+    stage = await Stage.open('postgres', SETTINGS)
     user = await stage.api.user('patient')
     const { login } = await stage.control('POST', '/logins', { username: 'patient', accounts: [{ kind: 'margin', cash: '10000000' }] })
     await link(stage.api, user, 'trade', login, 'TRADESTATION')
@@ -108,4 +105,4 @@ function unresolved(engine: Engine): void {
     assert.match(await refusedWith(ended(placed.order_id, '--unseen')), /is known: it is working/)
     assert.equal((await order(placed)).normalized_status, 'working')
   })
-}
+})
