@@ -6,8 +6,15 @@ const PUBLISHER_BYTES = 8
 const MAC_BYTES = 16
 const HEAD_BYTES = 1 + PUBLISHER_BYTES + MAC_BYTES
 
+/** A message of another node, and which of the installation's buses made it. */
+export interface Genuine {
+  readonly kind: 'message'
+  readonly publisher: string
+  readonly body: Buffer
+}
+
 export type Opened =
-  | { readonly kind: 'message'; readonly body: Buffer }
+  | Genuine
   /** A message of this bus that came back. */
   | { readonly kind: 'own' }
   /** Not made by a node of this installation, altered, of another subject or of another version. */
@@ -44,7 +51,7 @@ export class Envelope {
     if (publisher.equals(this.#publisher)) return { kind: 'own' }
     const body = bytes.subarray(HEAD_BYTES)
     const isGenuine = timingSafeEqual(bytes.subarray(1 + PUBLISHER_BYTES, HEAD_BYTES), this.#mac(subject, publisher, body))
-    return isGenuine ? { kind: 'message', body } : { kind: 'foreign' }
+    return isGenuine ? { kind: 'message', publisher: publisher.toString('hex'), body } : { kind: 'foreign' }
   }
 
   #mac(subject: string, publisher: Uint8Array, body: Uint8Array): Uint8Array {

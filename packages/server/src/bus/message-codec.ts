@@ -101,9 +101,9 @@ export function asReceived(message: NodeMessage): BusMessage {
   return message.type === 'connection_health' ? { type: 'connection_health_elsewhere', userKey: message.userKey } : message
 }
 
-/** Null: too long. */
-export function encodeMessage(message: NodeMessage): Uint8Array | null {
-  const bytes = Buffer.from(JSON.stringify(message))
+/** @param number above those of all messages before it. Null: too long. */
+export function encodeMessage(message: NodeMessage, number: number): Uint8Array | null {
+  const bytes = Buffer.from(JSON.stringify({ ...message, number }))
   return bytes.byteLength > MESSAGE_BYTES_MAX ? null : bytes
 }
 
@@ -115,4 +115,11 @@ export function decodeMessage(bytes: Uint8Array): NodeMessage | 'unknown' | null
   } catch {
     return null
   }
+}
+
+/** Takes the number off a message that was decoded, so that the rest is what was published. */
+export function takeNumber(message: NodeMessage): unknown {
+  const number = 'number' in message ? message.number : null
+  Reflect.deleteProperty(message, 'number')
+  return number
 }

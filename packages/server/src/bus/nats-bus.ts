@@ -8,7 +8,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { NatsServers } from '../config/nats-servers.ts'
 import type { DropReason } from './drop-reasons.ts'
-import { Envelope } from './envelope.ts'
+import { Envelope, type Genuine } from './envelope.ts'
 import {
   asReceived,
   decodeMessage,
@@ -17,8 +17,10 @@ import {
   isForNodes,
   type NodeMessage,
   ownersUser,
-  parseMessage
+  parseMessage,
+  takeNumber
 } from './message-codec.ts'
+import { MessageNumbers } from './message-numbers.ts'
 import { LINK_LIMITS, type LinkLimits, NatsLink } from './nats-link.ts'
 import type { Published } from './nats-session.ts'
 import { PartitionCounts } from './partition-counts.ts'
@@ -78,6 +80,8 @@ export class NatsBus implements Bus, AsyncDisposable {
   readonly #partitions: ReadonlyMap<string, Partition>
   readonly #batches = new Map<Partition, Batch>()
   readonly #dropped = new Map<DropReason, number>()
+  readonly #numbers = new MessageNumbers()
+  #lastNumber = 0
   #isFlushing = false
   /** Partitions followed since the server last confirmed. */
   #unconfirmed = new Set<Partition>()
@@ -211,7 +215,7 @@ export class NatsBus implements Bus, AsyncDisposable {
     else if (isForAll(message)) this.#deps.direct?.toAll(message)
     // After the updates published before it.
     this.#flush()
-    const body = encodeMessage(message)
+    const body = encodeMessage(message, ++this.#lastNumber)
     if (body === null) this.#drop('refused')
     else this.#put(this.#messages, body, 1)
   }
@@ -225,20 +229,20 @@ export class NatsBus implements Bus, AsyncDisposable {
   #receive(subject: string, data: Uint8Array): void {
     const opened = this.#envelope.open(subject, data)
     if (opened.kind === 'own') return
-    const messages = opened.kind === 'message' ? this.#decode(subject, opened.body) : null
-    if (messages === null) this.#drop('malformed')
-    else if (messages === 'unknown') this.#drop('unknown')
+    const messages = opened.kind === 'message' ? this.#decode(subject, opened) : 'malformed'
+    if (typeof messages === 'string') this.#drop(messages)
     else for (const message of messages) this.#local.publish(message)
   }
 
-  #decode(subject: string, body: Buffer): readonly BusMessage[] | 'unknown' | null {
+  #decode(subject: string, { publisher, body }: Genuine): readonly BusMessage[] | DropReason {
     if (subject === this.#messages) {
       const message = decodeMessage(body)
-      return message === null || message === 'unknown' ? message : [asReceived(message)]
+      if (message === null || message === 'unknown') return message ?? 'malformed'
+      return this.#numbers.isNew(publisher, takeNumber(message)) ? [asReceived(message)] : 'repeated'
     }
     const partition = this.#partitions.get(subject)
     const users = partition === undefined ? null : decodeUpdates(body, partition)
-    return users?.map(({ userKey, updates }) => ({ type: 'update_frames', userKey, updates })) ?? null
+    return users?.map(({ userKey, updates }) => ({ type: 'update_frames', userKey, updates })) ?? 'malformed'
   }
 
   #begin(partition: Partition): void {

@@ -55,7 +55,7 @@ export class ClusterRates {
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'node_alive') this.#receive(message.nodeId, message.members)
-        else if (message.type === 'rates_spent' && message.nodeId !== deps.nodeId) this.#take(message.spent)
+        else if (message.type === 'rates_spent' && this.#isCurrent(message.nodeId)) this.#take(message.spent)
         else if (message.type === 'bus_resumed') this.#announce()
       },
       ['node_alive', 'rates_spent', 'bus_resumed']
@@ -129,6 +129,14 @@ export class ClusterRates {
     this.#isCounted ||=
       nowMs - this.#joinedMs >= leaseMs || others.every(other => this.#lastReceived.get(other)?.members.has(nodeId) === true)
     this.#quotaShare = this.#isCounted ? 1 / living.length : 0
+  }
+
+  /**
+   * Whether what the node granted is taken: once it has named this node. A message that does cannot have been recorded before this one
+   * started, and the bus lets nothing pass that is older than one that passed.
+   */
+  #isCurrent(nodeId: NodeId): boolean {
+    return nodeId !== this.#deps.nodeId && this.#lastReceived.get(nodeId)?.members.has(this.#deps.nodeId) === true
   }
 
   #take(spent: readonly Spent[]): void {

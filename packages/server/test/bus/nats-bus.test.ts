@@ -53,7 +53,7 @@ test('what is not made by a node of the installation is dropped and counted', as
   const [messages, updates] = ['trunkline.one.messages', `trunkline.one.updates.${partitionOf(userKey(1))}`]
   const genuine = new Envelope(keyOf('one'), Buffer.alloc(8, 7))
   const forged = new Envelope(keyOf('two'), Buffer.alloc(8, 7))
-  const body = Buffer.from(JSON.stringify(removed(1)))
+  const body = Buffer.from(JSON.stringify({ ...removed(1), number: 1 }))
   const altered = Buffer.from(genuine.seal(messages, body))
   altered[altered.byteLength - 3] = 0x7a
   const bad: readonly (readonly [string, Uint8Array])[] = [
@@ -85,6 +85,41 @@ test('what is not made by a node of the installation is dropped and counted', as
   await outsider.close()
 })
 
+test('recorded messages that are played back are dropped and counted, and so are those without a number', async () => {
+  await using server = await NatsServer.start()
+  await using one = await startNode(server)
+  await using two = await startNode(server)
+  const eavesdropper = await connect({ servers: `127.0.0.1:${server.port}` })
+  const subject = 'trunkline.one.messages'
+  const recorded: Uint8Array[] = []
+  const recording = eavesdropper.subscribe(subject, { callback: (_, { data }) => void recorded.push(data.slice()) })
+  await eavesdropper.flush()
+  for (const number of [1, 2, 3]) one.bus.publish(removed(number))
+  await settled([one, two])
+  await eavesdropper.flush()
+  recording.unsubscribe()
+  assert.equal(recorded.length, 3)
+  for (const data of [...recorded, ...recorded]) eavesdropper.publish(subject, data)
+  const withoutNumber = JSON.stringify(removed(4))
+  eavesdropper.publish(subject, new Envelope(keyOf('one'), Buffer.alloc(8, 7)).seal(subject, Buffer.from(withoutNumber)))
+  await eavesdropper.flush()
+  await settled([one, two])
+  assert.deepEqual(numbers(two.received), [1, 2, 3])
+  assert.equal(two.bus.dropped('repeated'), 7)
+
+  // A node that starts meanwhile has not heard them: each is taken once, and none after a later one.
+  await using late = await startNode(server)
+  for (const data of [...recorded, ...recorded]) eavesdropper.publish(subject, data)
+  one.bus.publish(removed(5))
+  await eavesdropper.flush()
+  await settled([one, late])
+  for (const data of recorded) eavesdropper.publish(subject, data)
+  await eavesdropper.flush()
+  await settled([late])
+  assert.deepEqual(numbers(late.received).sort(), [1, 2, 3, 5])
+  await eavesdropper.close()
+})
+
 test('a newer node’s messages of an unknown kind are ignored, and so are unknown fields, on either way', async () => {
   await using server = await NatsServer.start()
   await using node = await startNode(server)
@@ -94,8 +129,8 @@ test('a newer node’s messages of an unknown kind are ignored, and so are unkno
   const envelope = new Envelope(keyOf('one'), Buffer.alloc(8, 7))
   const sent = [
     { type: 'user_renamed', userKey: userKey(1), name: { of: ['any', 'form'] } },
-    { ...removed(2), more: { of: [1] } },
-    removed(3)
+    { ...removed(2), more: { of: [1] }, number: 1 },
+    { ...removed(3), number: 2 }
   ]
   for (const message of sent) newer.publish(subject, envelope.seal(subject, Buffer.from(JSON.stringify(message))))
   await newer.flush()

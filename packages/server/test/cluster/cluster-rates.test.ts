@@ -140,6 +140,22 @@ test('without NATS each node grants its part; a node that is cut off and those t
   assert.deepEqual(shares(), [3, 3, 3])
 })
 
+test('what a node granted is taken once it has named this node, so that nothing counts that was recorded before this one started', async () => {
+  const { network, nodes } = await three()
+  const [first] = nodes
+  assert.ok(first !== undefined)
+  const late = new TestNode(network)
+  const platform = late.platformRate(30, 90)
+  const remaining = () => platform.take('p', 'k', network.clock.monotonicMs()).remaining
+  const spent: BusMessage = { type: 'rates_spent', nodeId: first.nodeId, spent: [['platform', 'p', 50]] }
+  late.bus.publish({ type: 'node_alive', nodeId: first.nodeId, members: nodes.map(({ nodeId }) => nodeId) })
+  late.bus.publish(spent)
+  const before = remaining()
+  late.bus.publish({ type: 'node_alive', nodeId: first.nodeId, members: [...nodes, late].map(({ nodeId }) => nodeId) })
+  late.bus.publish(spent)
+  assert.equal(remaining(), before - 51)
+})
+
 test('failed attempts count over all nodes', async () => {
   const { network, nodes } = await three()
   const monotonicMs = () => network.clock.monotonicMs()

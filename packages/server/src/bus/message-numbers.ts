@@ -1,0 +1,16 @@
+/** Publishers are processes, so there are few in the life of a receiver. A further one is not heard: to forget one would let it be replayed. */
+const PUBLISHERS_MAX = 4_096
+
+/** The numbers of the messages that came: each publisher's only rise, so a recorded message that is played back is known by its number. */
+export class MessageNumbers {
+  readonly #highest = new Map<string, number>()
+
+  /** Whether the number is above all that this publisher's messages had. */
+  isNew(publisher: string, number: unknown): boolean {
+    if (typeof number !== 'number' || !Number.isSafeInteger(number)) return false
+    const highest = this.#highest.get(publisher)
+    if (highest === undefined ? this.#highest.size >= PUBLISHERS_MAX : number <= highest) return false
+    this.#highest.set(publisher, number)
+    return true
+  }
+}
