@@ -13,7 +13,7 @@ import { decodeMessage, encodeMessage, isForNodes } from '../../src/bus/message-
 import { decodeUpdates, encodeUpdates } from '../../src/bus/update-codec.ts'
 import { DIRECT_MESSAGE_PATH } from '../../src/cluster/direct-messages.ts'
 import { FOLLOWED_PATH, followedMessage, HEALTH_PATH, readAnswer, readFollowed, readQuestion } from '../../src/cluster/following/index.ts'
-import { LINK_PATH, LINK_PROTOCOL } from '../../src/cluster/forward/link-opening.ts'
+import { LINK_PATH, LINK_PROTOCOLS } from '../../src/cluster/forward/link-opening.ts'
 import { MARKET_PATH } from '../../src/cluster/forward/owner-market-sessions.ts'
 import { encodeAnswer, encodeRequest } from '../../src/cluster/forward/passed-codec.ts'
 import { linkKeys, Sealer } from '../../src/cluster/forward/sealed-records.ts'
@@ -112,7 +112,7 @@ test('messages and openings are signed as the version before signs them, at the 
 
 test('links are opened, sealed and written as the version before reads them', () => {
   assert.equal(LINK_PATH, '/nodes/requests')
-  assert.equal(LINK_PROTOCOL, 'trunkline-requests-1')
+  assert.deepEqual(LINK_PROTOCOLS, ['trunkline-requests-1'])
   const { toOwner, fromOwner } = linkKeys(signatureKey(HASHER), 'opening', 'chance')
   const sealer = new Sealer(toOwner)
   const records = [sealer.seal(Buffer.from('one')), sealer.seal(Buffer.from('two'))].map(record => record.toString('hex'))

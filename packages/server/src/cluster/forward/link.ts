@@ -150,6 +150,8 @@ export class Link {
       const begin = at + HEAD_BYTES
       at = begin + length
       if (at > content.length) throw new Error('a frame between nodes is longer than its record')
+      // It would take memory that no limit counts.
+      if (kind === FRAME.piece && length === 0) throw new Error('a piece between nodes has no bytes')
       if (kind === FRAME.ping) this.signal(id, FRAME.pong)
       else this.#handlers.frame(id, kind, content.subarray(begin, at))
     }

@@ -75,7 +75,7 @@ export class NodeClients {
 
   #made(node: OwnerNode): Clients {
     const { signer, key, clock } = this.#deps
-    const open = () => openLink(node, signer, key, this.#limits.connectMs)
+    const open = (signal: AbortSignal) => openLink(node, signer, key, this.#limits.openMs, signal)
     return { http: new NodeClient(node.url, this.#limits), link: new LinkClient(open, this.#limits, clock) }
   }
 }

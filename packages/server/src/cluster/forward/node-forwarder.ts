@@ -35,7 +35,7 @@ export function nodeClientLimits(answerWithinMs: number, underWayMax: number): N
   const answerMs = answerWithinMs + 60_000
   const max = 32 * 1024 * 1024
   const ofMessages = { connections: 64, connectMs: 2_000, headersMs: answerMs, bodyMs: 15_000, bodyMax: max }
-  return { ...ofMessages, underWayMax, answerMs, answerMax: max, quietMs: 2_000, deadMs: 15_000 }
+  return { ...ofMessages, underWayMax, answerMs, answerMax: max, openMs: 10_000, quietMs: 2_000, doubtMs: 4_000, deadMs: 15_000 }
 }
 
 interface ForwarderDeps {

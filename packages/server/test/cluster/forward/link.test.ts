@@ -1,6 +1,6 @@
 // A link between two nodes: messages arrive whole, and anything else ends it.
 import assert from 'node:assert/strict'
-import { Duplex } from 'node:stream'
+import { Duplex, duplexPair } from 'node:stream'
 import { describe, test } from 'node:test'
 import { SeededChance } from '@trunkline/testkit/chance'
 import { until } from '@trunkline/testkit/until'
@@ -139,6 +139,11 @@ describe('a link', () => {
     left.receiver.send(1, Buffer.from('too late'))
     left.receiver.destroy()
     assert.equal(left.closed(), 1)
+    const [here, there] = duplexPair()
+    const empty = new Link(here, { send: KEYS.fromOwner, receive: KEYS.toOwner }, { frame: () => undefined, closed: () => undefined })
+    empty.begin(Buffer.alloc(0))
+    there.write(new Sealer(KEYS.toOwner).seal(Buffer.from([0, 0, 0, 1, FRAME.piece, 0, 0, 0, 0])))
+    await until(() => empty.isClosed, 'a piece without bytes closed it')
   })
 })
 
