@@ -1,4 +1,4 @@
-/** Publishers are processes, so there are few in the life of a receiver. A further one is not heard: to forget one would let it be replayed. */
+/** Publishers are processes, so there are few in the life of a receiver. A further one is not heard: to forget one would allow replays. */
 const PUBLISHERS_MAX = 4_096
 
 /** The numbers of the messages that came: each publisher's only rise, so a recorded message that is played back is known by its number. */
