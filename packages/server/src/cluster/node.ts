@@ -103,7 +103,7 @@ export class ClusterNode {
     const key = signatureKey(hasher)
     const signer = new Signer(key, ids.secret(''))
     this.#clients = new NodeClients({ signer, key, clock }, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
-    this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer })
+    this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer, key })
     this.messages = new DirectMessages({
       ...{ clock, log, ownership: this.#member },
       others: () => this.#member.members.filter(({ nodeId }) => nodeId !== this.#nodeId),

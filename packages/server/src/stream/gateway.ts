@@ -77,6 +77,7 @@ export class StreamGateway {
   readonly #sockets = new Map<StreamEndpoint, WebSocketServer>()
   readonly #addressOf: (request: IncomingMessage) => string
   readonly #clients = new Set<SocketConnection>()
+  readonly #lines = new WeakMap<IncomingMessage, readonly string[]>()
   readonly #unauthenticated: AdmissionControl<SocketConnection>
   readonly #handshakes: OriginLimiter
   readonly #stopping = new AbortController()
@@ -95,10 +96,16 @@ export class StreamGateway {
     const { ofOtherNodes } = options
     for (const endpoint of new Set([...Object.values(options.endpoints), ...(ofOtherNodes === undefined ? [] : [ofOtherNodes])])) {
       const maxPayload = endpoint.limits?.messageBytesMax ?? this.#limits.messageBytesMax
-      this.#sockets.set(
-        endpoint,
-        new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, autoPong: false, maxPayload, ...BOUNDS })
-      )
+      const server = new WebSocketServer({
+        noServer: true,
+        clientTracking: false,
+        perMessageDeflate: false,
+        autoPong: false,
+        maxPayload,
+        ...BOUNDS
+      })
+      server.on('headers', (lines, request) => void lines.push(...(this.#lines.get(request) ?? [])))
+      this.#sockets.set(endpoint, server)
     }
     this.#sweeping = this.#sweep()
   }
@@ -125,11 +132,17 @@ export class StreamGateway {
     })
   }
 
-  /** Accepts a connection that another node passes through for a client at `address`. The client's node has applied the limits. */
-  passThrough(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void {
+  /**
+   * Accepts a connection that another node passes through for a client at `address`. The client's node has applied the limits.
+   * @param lines headers of the answer
+   */
+  passThrough(request: IncomingMessage, socket: Duplex, head: Buffer, address: string, lines: readonly string[] = []): void {
     const { ofOtherNodes } = this.#options
     if (ofOtherNodes === undefined || this.#stopping.signal.aborted) socket.destroy()
-    else this.#accept(ofOtherNodes, address, [request, socket, head])
+    else {
+      this.#lines.set(request, lines)
+      this.#accept(ofOtherNodes, address, [request, socket, head])
+    }
   }
 
   /** Accepts no further connection; open sessions are closed after their pending messages are sent. */

@@ -8,7 +8,7 @@ import { acceptLink, LINK_PATH } from './link-opening.ts'
 import { LinkServer, type Serve } from './link-server.ts'
 import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
 import { MARKET_PATH } from './owner-market-sessions.ts'
-import type { Verifier } from './signature.ts'
+import { PROOF, proofOf, SIGNATURE, type Verifier } from './signature.ts'
 import { UnprovenConnections, type UnprovenLimits } from './unproven-connections.ts'
 
 /** The client's headers may have 16 KiB; the signature comes on top. */
@@ -33,7 +33,7 @@ export interface NodeListenerOptions {
   /** Handlers of the nodes' own messages, by path. */
   readonly messages?: Readonly<Record<string, NodeMessageHandler>>
   /** Takes a market data session that another node passes through for a client at `address`. */
-  readonly passThrough?: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string) => void
+  readonly passThrough?: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string, lines: readonly string[]) => void
 }
 
 /**
@@ -136,7 +136,7 @@ export class NodeListener {
     this.#unproven.proved(request.socket)
     if (url === LINK_PATH) this.#openLink(request, socket, head, key)
     else if (passThrough === undefined) socket.destroy()
-    else passThrough(request, socket, head, passedOn.address)
+    else passThrough(request, socket, head, passedOn.address, [`${PROOF}: ${proofOf(key, String(headers[SIGNATURE]))}`])
   }
 
   #openLink({ headers }: IncomingMessage, socket: Duplex, head: Buffer, key: Uint8Array): void {

@@ -4,7 +4,7 @@ import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 import { type RawData, WebSocket } from 'ws'
 import { CLOSE } from '../../stream/client-connection.ts'
 import type { OwnerReceiver, OwnerSession, OwnerSessions } from '../../stream/market/owner-sessions.ts'
-import { NO_ALLOWANCE, SIGNATURE, type Signer } from './signature.ts'
+import { NO_ALLOWANCE, PROOF, proofOf, SIGNATURE, type Signer } from './signature.ts'
 
 /** The path of passed-through sessions on the listener between nodes. */
 export const MARKET_PATH = '/nodes/market-data/stream'
@@ -13,6 +13,8 @@ interface MarketSessionsDeps {
   readonly ownership: Pick<Ownership, 'ownerOf' | 'changed'>
   readonly clock: Pick<Clock, 'monotonicMs' | 'alarm'>
   readonly signer: Signer
+  /** Of the signatures. */
+  readonly key: Uint8Array
 }
 
 export interface MarketSessionsLimits {
@@ -78,12 +80,14 @@ export class OwnerMarketSessions implements OwnerSessions {
   async #attempt(node: OwnerNode, userKey: UserKey, address: string, receiver: OwnerReceiver): Promise<OwnerSession | null> {
     const headers: Record<string, string> = { host: 'trunkline' }
     const vouched = { address, platformAllowance: NO_ALLOWANCE, body: NO_BODY }
-    headers[SIGNATURE] = this.#deps.signer.sign(node.nodeId, { method: 'GET', url: MARKET_PATH, headers }, vouched)
+    const signature = this.#deps.signer.sign(node.nodeId, { method: 'GET', url: MARKET_PATH, headers }, vouched)
+    headers[SIGNATURE] = signature
     const ws = new WebSocket(`${node.url.replace(/^http/, 'ws')}${MARKET_PATH}`, {
       ...{ headers, handshakeTimeout: this.#limits.handshakeMs, perMessageDeflate: false, maxPayload: MESSAGE_BYTES_MAX },
       ...BOUNDS
     })
-    const session = new PassedSession(ws, node, userKey, receiver, () => void this.#open.delete(session))
+    const proof = proofOf(this.#deps.key, signature)
+    const session = new PassedSession(ws, { node, proof }, userKey, receiver, () => void this.#open.delete(session))
     if (!(await session.opened)) return null
     this.#open.add(session)
     this.#look ??= this.#deps.clock.alarm(LOOK_MS, () => this.#lookAtOwners())
@@ -111,7 +115,7 @@ const WAITING_MAX = 64 * 1024
 class PassedSession implements OwnerSession {
   readonly node: OwnerNode
   readonly userKey: UserKey
-  /** Whether the handshake succeeded. */
+  /** Whether the handshake succeeded, with a node of the installation. */
   readonly opened: Promise<boolean>
   /** Since when another node owns the user, by the monotonic clock. */
   lostAt: number | null = null
@@ -119,14 +123,28 @@ class PassedSession implements OwnerSession {
   #receiver: OwnerReceiver | null
   readonly #gone: () => void
 
-  constructor(ws: WebSocket, node: OwnerNode, userKey: UserKey, receiver: OwnerReceiver, gone: () => void) {
+  /** @param at the node, and how it proves that it is one: a session's first message is a secret */
+  constructor(
+    ws: WebSocket,
+    at: { readonly node: OwnerNode; readonly proof: string },
+    userKey: UserKey,
+    receiver: OwnerReceiver,
+    gone: () => void
+  ) {
     this.#ws = ws
-    this.node = node
+    this.node = at.node
     this.userKey = userKey
     this.#receiver = receiver
     this.#gone = gone
     this.opened = new Promise(resolve => {
-      ws.once('open', () => resolve(true))
+      let isProven = false
+      ws.once('upgrade', ({ headers }) => {
+        isProven = headers[PROOF] === at.proof
+      })
+      ws.once('open', () => {
+        if (!isProven) ws.terminate()
+        resolve(isProven)
+      })
       ws.once('close', () => resolve(false))
     })
     // What follows an error is a close.

@@ -115,6 +115,15 @@ export class Verifier {
   }
 }
 
+/** The answer's header in which a node proves that it has the key too, to a request with this {@link SIGNATURE}. */
+export const PROOF = 'trunkline-proof'
+
+export function proofOf(key: Uint8Array, signature: string): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['proof', signature]))
+    .digest('hex')
+}
+
 function macOf(key: Uint8Array, receiver: NodeId, { method, url, headers }: SignedRequest, text: string): Buffer {
   const parts = [receiver, method, url, text, ...SIGNED_HEADERS.map(name => headers[name] ?? null)]
   return createHmac('sha256', key).update(JSON.stringify(parts), 'utf8').digest()

@@ -7,7 +7,7 @@ import { quote } from '@trunkline/testkit/market-stage'
 import { ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { until } from '@trunkline/testkit/until'
-import { WebSocket } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { MARKET, Nodes, type TestNode } from './nodes.ts'
 
 interface Message {
@@ -189,3 +189,47 @@ test('a user who is disabled without a message of it receives no market data aft
   assert.equal(code, 4003)
   await nodes.store.users.setDisabled(parseUuid<UserKey>(nodes.userKey, 'user'), null, make.audit())
 })
+
+test('a token is not sent to an address that does not prove to be a node’s', async () => {
+  const { nodes, token } = scene()
+  const access_token = await token(nodes.owner)
+  await using impostor = await Impostor.listen()
+  nodes.asked.ownership.to({ nodeId: nodes.owner.nodeId, nodeUrl: impostor.url })
+  const session = await client(nodes.asked)
+  session.send({ action: 'authenticate', access_token })
+  const [code] = await session.closed
+  assert.deepEqual([code, impostor.messages, impostor.opened > 0], [1001, [], true])
+})
+
+/** Answers as a node does, without the key. */
+class Impostor implements AsyncDisposable {
+  readonly messages: string[] = []
+  opened = 0
+  readonly #server: WebSocketServer
+
+  private constructor(server: WebSocketServer) {
+    this.#server = server
+    server.on('headers', lines => void lines.push(`trunkline-proof: ${'ab'.repeat(32)}`))
+    server.on('connection', socket => {
+      this.opened += 1
+      socket.on('message', data => void this.messages.push(String(data)))
+    })
+  }
+
+  static async listen(): Promise<Impostor> {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    const impostor = new Impostor(server)
+    await once(server, 'listening')
+    return impostor
+  }
+
+  get url(): string {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : ''
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of this.#server.clients) client.terminate()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+}

@@ -124,7 +124,7 @@ export class TestNode implements AsyncDisposable {
       ...options.http
     })
     this.marketSessions = new OwnerMarketSessions(
-      { ownership: this.ownership, clock, signer },
+      { ownership: this.ownership, clock, signer, key },
       { ...MARKET_SESSIONS_LIMITS, ...options.market }
     )
     this.market = new MarketStream(this.#application.app, {}, undefined, this.marketSessions)
@@ -142,9 +142,9 @@ export class TestNode implements AsyncDisposable {
       connectionsMax: 100,
       unproven: { perAddress: 100, inAll: 100 },
       key,
-      passThrough: (request, socket, head, address) => {
+      passThrough: (request, socket, head, address, lines) => {
         this.#passedThrough.add(socket)
-        this.gateway.passThrough(request, socket, head, address)
+        this.gateway.passThrough(request, socket, head, address, lines)
       },
       messages: { [MESSAGES]: message => void this.messages.push(message) },
       serve: (request, response) => {
