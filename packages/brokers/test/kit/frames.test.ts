@@ -36,6 +36,9 @@ test('a venue that never answers the hello is live from the opening on', async (
 
 test('bytes go both ways for protocols that read them; for others they are an error', async () => {
   await using venue = await Venue.start()
+  // No silence, however long a busy machine takes.
+  venue.greeting = 'live 60000'
+  const patient = { handshakeMs: 60_000 }
   const received: string[] = []
   venue.server.on('connection', socket => socket.on('message', (data, isBinary) => received.push(`${isBinary} ${data.toString()}`)))
   const hello = [Uint8Array.of(104, 105)]
@@ -43,7 +46,8 @@ test('bytes go both ways for protocols that read them; for others they are an er
     protocol(venue, {
       hello,
       onBinaryFrame: frame => (frame.length === 0 ? [] : [{ type: 'event', event: `bytes ${[...frame].join(' ')}` }])
-    })
+    }),
+    patient
   )
   await reader.receives(1)
   venue.last.send(Buffer.of(1, 2, 255))
@@ -54,14 +58,14 @@ test('bytes go both ways for protocols that read them; for others they are an er
   await until(() => received.length > 0, 'the venue has the hello')
   assert.deepEqual(received, ['true hi'])
 
-  await using texts = follow(protocol(venue, { textIsBinary: true }))
+  await using texts = follow(protocol(venue, { textIsBinary: true }), patient)
   await texts.receives(1)
   venue.last.send(Buffer.from('grüße'))
   venue.last.send(Buffer.of(0xff))
   await texts.receives(3)
   assert.deepEqual(texts.history().slice(0, 3), ['live', 'grüße', 'gap'])
 
-  await using deaf = follow(protocol(venue))
+  await using deaf = follow(protocol(venue), patient)
   await deaf.receives(1)
   venue.last.send(Buffer.from('text'))
   await deaf.receives(2)
