@@ -29,6 +29,17 @@ export function addressIn(text: string): string | null {
   return isIP(ip) === 0 ? null : ip
 }
 
+/** The address in its one spelling, an IPv4 address that IPv6 carries as that address. Empty for text that is no address. */
+export function canonicalAddress(text: string): string {
+  const ip = addressIn(text) ?? ''
+  if (!ip.includes(':')) return ip
+  const group = addressGroup(ip)
+  if (!group.includes(':')) return group
+  const [plain = '', zone] = ip.split('%', 2)
+  const shortest = new URL(`http://[${plain}]`).hostname.slice(1, -1)
+  return zone === undefined ? shortest : `${shortest}%${zone}`
+}
+
 /** The network of an address: for IPv4 the /24, for IPv6 the /48. */
 export function networkGroup(ip: string): string {
   const group = addressGroup(ip)

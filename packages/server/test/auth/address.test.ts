@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addressGroup } from '../../src/auth/address.ts'
+import { addressGroup, canonicalAddress } from '../../src/auth/address.ts'
 import { AddressList } from '../../src/auth/address-list.ts'
 
 test('an IPv4 address stands for itself, however it is written [S29]', () => {
@@ -53,4 +53,14 @@ test('a port that a proxy wrote beside an address changes nothing, and all that 
   const list = new AddressList(['192.0.2.0/24', '2001:db8::/32'])
   for (const text of ['192.0.2.7:4711', '[2001:db8::7]:4711', '2001:db8::7']) assert.ok(list.includes(text), text)
   for (const text of ['198.51.100.7:4711', '[2001:db9::7]:4711', 'garbage']) assert.ok(!list.includes(text), text)
+})
+
+test('an address has one spelling, whichever way it was written', () => {
+  for (const text of ['192.0.2.7', '192.0.2.7:4711', '::ffff:192.0.2.7', '[::FFFF:c000:207]:80', '64:ff9b::192.0.2.7'])
+    assert.equal(canonicalAddress(text), '192.0.2.7', text)
+  for (const text of ['2001:db8::1:7', '[2001:DB8:0:0:0:0:1:7]:4711', '2001:0db8:0000:0000:0000:0000:0.1.0.7'])
+    assert.equal(canonicalAddress(text), '2001:db8::1:7', text)
+  assert.equal(canonicalAddress('FE80:0::1%eth0'), 'fe80::1%eth0')
+  assert.equal(canonicalAddress('::'), '::')
+  for (const text of ['', 'unknown', '192.0.2.7:x', 'a'.repeat(300)]) assert.equal(canonicalAddress(text), '', text)
 })

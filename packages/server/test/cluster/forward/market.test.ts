@@ -106,6 +106,21 @@ test('the client’s address counts: a session from another address ends it, wit
   assert.equal(first.messages.at(-1)?.error_code, 'auth_error')
 })
 
+test('sessions of one token stay open together, however a proxy writes their address', async () => {
+  const { nodes, token } = scene()
+  const access_token = await token(nodes.owner)
+  const spellings = ['192.0.2.52', '192.0.2.52:4711', '::ffff:192.0.2.52', '[::ffff:c000:234]:4712']
+  const sessions = await Promise.all(spellings.map(address => client(nodes.asked, address)))
+  for (const { send, received } of sessions) {
+    send({ action: 'authenticate', access_token })
+    await received('auth_success')
+  }
+  for (const { send, received } of sessions) {
+    send({ action: 'list_subscriptions' })
+    await received('subscriptions_list')
+  }
+})
+
 test('a wrong token is refused by the node that was asked', async () => {
   const { nodes } = scene()
   const { count } = nodes.asked.marketSessions
