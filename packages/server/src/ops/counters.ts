@@ -13,7 +13,7 @@ interface CounterForm {
 type Values = readonly string[] | 'brokers' | 'unlisted'
 
 /** Close codes with a meaning here; clients may send any, and those are counted as `other`. */
-export const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 4001, 4003, 4008, 4029])
+export const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 1013, 4001, 4003, 4008, 4029])
 
 const broker = 'brokers'
 const FAULTS = Object.keys({

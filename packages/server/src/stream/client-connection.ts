@@ -32,6 +32,8 @@ export interface Listener {
 export const CLOSE = {
   goingAway: 1001,
   internal: 1011,
+  /** The credentials could not be checked, so nothing is known about them. */
+  tryAgain: 1013,
   unauthenticated: 4001,
   /** The token was superseded, or its connection or user was removed. */
   ended: 4003,

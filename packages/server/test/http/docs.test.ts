@@ -42,7 +42,7 @@ describe('each stream is described', () => {
   for (const { stream, codes, values } of [
     {
       stream: BROKER_STREAM,
-      codes: [1001, 1009, 1011, 4001, 4003, 4008, 4029],
+      codes: [1001, 1009, 1011, 1013, 4001, 4003, 4008, 4029],
       values: ['30 seconds', '64 KiB', '10', '500', '10,000', '1,000 at once, 100 a second']
     },
     {

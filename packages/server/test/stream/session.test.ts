@@ -4,6 +4,7 @@ import { LocalBus } from '@trunkline/core/app/local-bus'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import { afterMicrotasks } from '@trunkline/testkit/after-microtasks'
+import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { Hub } from '../../src/stream/account/hub.ts'
 import { SESSION_LIMITS } from '../../src/stream/account/limits.ts'
@@ -160,6 +161,19 @@ test('a session that does not authenticate in time is closed', async () => {
   assert.equal(client.closed, null)
   await clock.advance(1)
   assert.equal(client.closed, 4001)
+  await hub.stop()
+  await slots.stop()
+})
+
+test('credentials that cannot be checked are not called wrong: the client is told to connect again', async () => {
+  const { known, hub, slots, client, taking, session, send } = stage()
+  session.start()
+  taking.now = () => {
+    throw new Error('the database does not answer')
+  }
+  send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  await until(() => client.closed !== null, 'the session is closed')
+  assert.deepEqual([client.closed, known, client.messages.map(({ type }) => type)], [1013, [], ['welcome']])
   await hub.stop()
   await slots.stop()
 })

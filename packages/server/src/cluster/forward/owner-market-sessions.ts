@@ -142,7 +142,9 @@ class PassedSession implements OwnerSession {
         isProven = headers[PROOF] === at.proof
       })
       ws.once('open', () => {
-        if (!isProven) ws.terminate()
+        // Not before: an attempt that fails is followed by another one, and ends nothing for the client.
+        if (isProven) ws.on('close', (code, reason) => this.#closed(code, reason.toString('utf8')))
+        else ws.terminate()
         resolve(isProven)
       })
       ws.once('close', () => resolve(false))
@@ -150,7 +152,6 @@ class PassedSession implements OwnerSession {
     // What follows an error is a close.
     ws.on('error', () => undefined)
     ws.on('message', data => this.#receiver?.message(bytesOf(data)))
-    ws.on('close', (code, reason) => this.#closed(code, reason.toString('utf8')))
   }
 
   send(message: string): Promise<void> | undefined {

@@ -20,6 +20,11 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
   { code: CLOSE.internal, meaning: 'An internal error ended this session. Other sessions are not affected.', remedy: AGAIN },
   {
+    code: CLOSE.tryAgain,
+    meaning: 'The credentials cannot be checked just now, for example because the database does not answer. They may well be right.',
+    remedy: 'Connect again in a second, with the same credentials.'
+  },
+  {
     code: CLOSE.unauthenticated,
     meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced or expired.`,
     remedy: 'Connect again with the current secret.'

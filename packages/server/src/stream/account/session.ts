@@ -192,7 +192,8 @@ export class AccountSession implements Subscriber {
     const isWrong = cause instanceof ServiceError && WRONG.has(cause.code)
     if (!isWrong && !(cause instanceof requests.InvalidMessage)) {
       this.#deps.log.warn('an authentication could not be checked', { sessionId: this.sessionId, cause })
-      this.#send({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
+      // Not an auth_error: a client would count it as a refusal of its credentials.
+      this.listener.finish(CLOSE.tryAgain, 'the credentials cannot be checked just now; connect again')
       return
     }
     this.#deps.meter.count('stream_authentications_failed_total')

@@ -170,6 +170,21 @@ test('a session waits while its user is moved, and is then opened at the owner, 
   assert.equal(asked.market.authenticated + owner.market.authenticated > 0, true)
 })
 
+test('a node that takes no connection ends no session: it is opened at the next owner', async () => {
+  const { nodes, token } = scene()
+  const { asked, owner } = nodes
+  const access_token = await token(owner)
+  asked.ownership.to({ nodeId: owner.nodeId, nodeUrl: 'http://127.0.0.1:1' })
+  asked.ownership.onWait = () => {
+    asked.ownership.onWait = () => undefined
+    asked.ownership.to(owner)
+  }
+  const session = await client(asked)
+  session.send({ action: 'authenticate', access_token })
+  const outcome = await Promise.race([session.received('auth_success').then(() => 'opened'), session.closed.then(([code]) => code)])
+  assert.equal(outcome, 'opened')
+})
+
 test('a session is never passed through twice', async () => {
   const { nodes, token } = scene()
   const access_token = await token(nodes.owner)
