@@ -7,10 +7,16 @@ import type { Vault } from '@trunkline/core/ports/vault'
 
 /** Where nodes find what others handle. */
 export interface Submissions {
-  has(form: string): Promise<boolean>
+  look(form: string): Promise<{ readonly run: string | null; readonly isAnswered: boolean; readonly lookedAt: string }>
   begin(
     form: string,
-    as: { readonly run: string; readonly seen: string | null; readonly nodeId: NodeId; readonly ttlMs: number }
+    as: {
+      readonly run: string
+      readonly seen: string | null
+      readonly nodeId: NodeId
+      readonly ttlMs: number
+      readonly lookedAt: string
+    }
   ): Promise<{ readonly run: string; readonly answer: Uint8Array | null } | null>
   answered(form: string, run: string, answer: Uint8Array, isFinal: boolean): Promise<void>
   drop(form: string, run: string): Promise<void>
@@ -52,12 +58,16 @@ export class SharedSubmissions {
   /** `Answer` is JSON. */
   async answer<Answer>({ form, isKnown }: Submission, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {
     const { store, nodeId, clock, ids } = this.#deps
+    const found = await store.look(form)
     // Looked for once more, because what makes a form known ends when it is handled.
-    if (!(await store.has(form)) && !(await isKnown()) && !(await store.has(form))) return await work()
+    if (found.run === null && !(await isKnown()) && (await store.look(form)).run === null) return await work()
     const run: string = ids.uuid()
     const endsAt = clock.monotonicMs() + WAIT_MS
-    for (let seen: string | null = null; clock.monotonicMs() < endsAt; ) {
-      const known = await store.begin(form, { run, seen, nodeId, ttlMs: TTL_MS })
+    const { lookedAt } = found
+    let seen = found.isAnswered ? null : found.run
+    while (clock.monotonicMs() < endsAt) {
+      // Of two clicks at once, one node may have answered the first before another has got here with the second.
+      const known = await store.begin(form, { run, seen, nodeId, ttlMs: TTL_MS, lookedAt })
       if (known?.run === run) return await this.#first(form, run, work, isFinal)
       if (known !== null && known.answer !== null) return this.#read(form, known.run, known.answer)
       seen = known?.run ?? null

@@ -2,7 +2,27 @@
 import type { NodeId } from '@trunkline/core/domain/ids'
 import type { Session } from './session.ts'
 
-const BEGIN = `/* writes */ select run, answer from begin_submission($1, $2, $3, $4 * interval '1 millisecond', $5)`
+// A run that began after the caller had looked first counts as one that the caller waits for.
+const BEGIN = `/* writes */ select run, answer from begin_submission($1, $2, $3, $4 * interval '1 millisecond', coalesce($5::uuid,
+  (select run from submissions where form = $1 and begun_at > $6::timestamptz)))`
+
+const LOOK = `select clock_timestamp()::text as "lookedAt", run, answer is not null as "isAnswered"
+  from (values (1)) as always left join submissions on form = $1`
+
+export interface FoundSubmission {
+  readonly run: string | null
+  readonly isAnswered: boolean
+  /** When it was looked for, by the database's clock. */
+  readonly lookedAt: string
+}
+
+interface SubmissionRun {
+  readonly run: string
+  readonly seen: string | null
+  readonly nodeId: NodeId
+  readonly ttlMs: number
+  readonly lookedAt: string
+}
 
 export class SqlSubmissionStore {
   readonly #session: Session
@@ -11,21 +31,23 @@ export class SqlSubmissionStore {
     this.#session = session
   }
 
-  /** Whether somebody handles the form, or has just handled it. */
-  async has(form: string): Promise<boolean> {
-    const rows = await this.#session.rows('select 1 from submissions where form = $1', [form])
-    return rows.length > 0
+  /** The run that handles the form, or has just handled it; null if there is none. */
+  async look(form: string): Promise<FoundSubmission> {
+    const [row] = await this.#session.rows<FoundSubmission>(LOOK, [form])
+    if (row === undefined) throw new Error('the database has returned no time')
+    return row
   }
 
   /**
    * Begins to handle the form as `run`, unless another run does or did within `ttlMs`: then returns that one, and its answer if there is
-   * one. `seen` is the run that the caller waits for, whose answer counts although not final.
+   * one. The answer of a run that the caller waits for counts although not final: that is `seen`, or else one that began after
+   * `lookedAt`.
    */
   async begin(
     form: string,
-    { run, seen, nodeId, ttlMs }: { readonly run: string; readonly seen: string | null; readonly nodeId: NodeId; readonly ttlMs: number }
+    { run, seen, nodeId, ttlMs, lookedAt }: SubmissionRun
   ): Promise<{ readonly run: string; readonly answer: Uint8Array | null } | null> {
-    const rows = await this.#session.statement<{ run: string; answer: Buffer | null }>(BEGIN, [form, run, nodeId, ttlMs, seen])
+    const rows = await this.#session.statement<{ run: string; answer: Buffer | null }>(BEGIN, [form, run, nodeId, ttlMs, seen, lookedAt])
     return rows[0] ?? null
   }
 

@@ -93,7 +93,7 @@ async function open(): Promise<PortalNode> {
   const nodeId = ids.uuid<NodeId>()
   await client.query(`select join_members($1, 'http://node', 'node', interval '1 hour')`, [nodeId])
   const watched: Submissions = {
-    has: form => store.submissions.has(form),
+    look: form => store.submissions.look(form),
     begin: async (form, as) => {
       const known = await store.submissions.begin(form, as)
       looks += 1

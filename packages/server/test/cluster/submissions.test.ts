@@ -26,22 +26,27 @@ after(async () => {
 async function node() {
   const nodeId = parseUuid<NodeId>(crypto.randomUUID(), 'node')
   await client.query(`select join_members($1, 'http://node', 'node', interval '1 hour')`, [nodeId])
-  const looked = new Set<string>()
+  const [looked, begun] = [new Set<string>(), new Set<string>()]
   const watched: Submissions = {
-    has: form => store.submissions.has(form),
+    look: async form => {
+      const found = await store.submissions.look(form)
+      looked.add(form)
+      return found
+    },
     begin: async (form, as) => {
       const known = await store.submissions.begin(form, as)
-      looked.add(form)
+      begun.add(form)
       return known
     },
     answered: (...answer) => store.submissions.answered(...answer),
     drop: (...run) => store.submissions.drop(...run)
   }
   const submissions = new SharedSubmissions({ ...deps, vault: new PlainVault(), store: watched, nodeId })
-  const submit = (form: string, work: () => Promise<string>, { isFinal = true, isKnown = true } = {}) =>
-    submissions.answer({ form, isKnown: async () => isKnown }, work, () => isFinal)
-  const hasLooked = (form: string) => until(() => looked.has(form), 'the node has looked who handles the form')
-  return { submit, hasLooked, die: () => client.query('select leave_members($1)', [nodeId]) }
+  const submit = (form: string, work: () => Promise<string>, { isFinal = true, isKnown = true, looking = Promise.resolve() } = {}) =>
+    submissions.answer({ form, isKnown: () => looking.then(() => isKnown) }, work, () => isFinal)
+  const hasLooked = (form: string) => until(() => looked.has(form), 'the node has looked for the form')
+  const hasBegun = (form: string) => until(() => begun.has(form), 'the node has looked who handles the form')
+  return { submit, hasLooked, hasBegun, die: () => client.query('select leave_members($1)', [nodeId]) }
 }
 
 const nodes = [await node(), await node(), await node()] as const
@@ -70,12 +75,22 @@ test('three nodes that are given one form at once handle it once, and later ones
 test('an answer that is not final goes to those who waited for it, and the next one is handled again', async () => {
   const gate = Promise.withResolvers<void>()
   const first = a.submit('again', () => gate.promise.then(() => 'first'), { isFinal: false })
-  await a.hasLooked('again')
+  await a.hasBegun('again')
   const waiting = b.submit('again', async () => 'not this', { isFinal: false })
-  await b.hasLooked('again')
+  await b.hasBegun('again')
   gate.resolve()
   assert.deepEqual([await first, await waiting], ['first', 'first'])
   assert.equal(await c.submit('again', async () => 'second'), 'second')
+})
+
+test('an answer that is not final goes to those who had submitted before it, however late their node gets to it', async () => {
+  const looking = Promise.withResolvers<void>()
+  const late = b.submit('late', async () => 'not this', { isFinal: false, looking: looking.promise })
+  await b.hasLooked('late')
+  assert.equal(await a.submit('late', async () => 'first', { isFinal: false }), 'first')
+  looking.resolve()
+  assert.equal(await late, 'first')
+  assert.equal(await c.submit('late', async () => 'second'), 'second')
 })
 
 test('what failed is handled by the next one, and so is what a node was handling when it died', async () => {
@@ -87,9 +102,9 @@ test('what failed is handled by the next one, and so is what a node was handling
 
   const dying = await node()
   void dying.submit('unfinished', () => new Promise(() => undefined))
-  await dying.hasLooked('unfinished')
+  await dying.hasBegun('unfinished')
   const next = b.submit('unfinished', async () => 'handled')
-  await b.hasLooked('unfinished')
+  await b.hasBegun('unfinished')
   await dying.die()
   assert.equal(await next, 'handled')
 })
