@@ -165,7 +165,7 @@ test('a session that does not authenticate in time is closed', async () => {
   await slots.stop()
 })
 
-test('credentials that cannot be checked are not called wrong: the client is told to connect again', async () => {
+test('credentials that cannot be checked are not called wrong: the session ends with the code to connect again', async () => {
   const { known, hub, slots, client, taking, session, send } = stage()
   session.start()
   taking.now = () => {
