@@ -143,8 +143,8 @@ class PassedSession implements OwnerSession {
       })
       ws.once('open', () => {
         // Not before: an attempt that fails is followed by another one, and ends nothing for the client.
-        if (isProven) ws.on('close', (code, reason) => this.#closed(code, reason.toString('utf8')))
-        else ws.terminate()
+        ws.on('close', (code, reason) => this.#closed(code, reason.toString('utf8')))
+        if (!isProven) ws.terminate()
         resolve(isProven)
       })
       ws.once('close', () => resolve(false))
