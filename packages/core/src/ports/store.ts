@@ -388,8 +388,8 @@ export interface KnownToken extends MarketDataToken {
 
 export interface TokenStore {
   /**
-   * Creates the token as the newest of its user and connection. False if the user is gone, or disabled, or its secret no longer has the
-   * hash `provedBy` (null: not checked); or if the platform or key is disabled, or the key's secret has been replaced.
+   * Creates the token as the newest of its user and connection. False if either is gone, the user is disabled, or its secret no longer has
+   * the hash `provedBy` (null: not checked); or if the platform or key is disabled, or the key's secret has been replaced.
    */
   create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
   /** Null also while its user, platform or key is disabled, and when the secret it was created with is no longer one of the key's two. */

@@ -22,6 +22,7 @@ export class SqlTokenStore implements TokenStore {
       // Before any token is touched: disabling a key locks its row first, and then the tokens.
       if (!(await isEnabled(trx, token.userKey)) || !(await isKeyEnabled(trx, token.keyId, token.keySecretHash))) return false
       if (provedBy !== null && (await secretHashOf(trx, token.userKey)) !== provedBy) return false
+      if (!(await isConnected(trx, token))) return false
       await trx
         .updateTable('market_data_tokens')
         .set({ superseded_at: token.createdAt })
@@ -113,4 +114,10 @@ function knownOf(row: TokenRow): KnownToken | null {
     supersededAt: row.superseded_at,
     keyEndsAt: earlier(row.key_expires_at, isReplaced ? row.previous_until : null)
   }
+}
+
+/** A connection is deleted under the lock of its user, so what is here stays until the token is. */
+async function isConnected(trx: Kysely<Database>, { connectionId, userKey }: MarketDataToken): Promise<boolean> {
+  const found = trx.selectFrom('connections').select('connection_id').where('connection_id', '=', connectionId)
+  return (await found.where('user_key', '=', userKey).executeTakeFirst()) !== undefined
 }

@@ -133,6 +133,7 @@ export class MemoryTokenStore implements TokenStore {
     return this.#db.call(() => {
       if (!this.#db.isEnabled(token.userKey) || !this.#db.isKeyEnabled(token.keyId, token.keySecretHash)) return false
       if (provedBy !== null && this.#db.users.get(token.userKey)?.secretHash !== provedBy) return false
+      if (this.#db.connections.get(token.connectionId)?.connection.userKey !== token.userKey) return false
       for (const [hash, older] of this.#db.tokens)
         if (older.userKey === token.userKey && older.connectionId === token.connectionId && older.supersededAt === null)
           this.#db.tokens.set(hash, { ...older, supersededAt: token.createdAt })

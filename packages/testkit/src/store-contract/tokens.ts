@@ -23,22 +23,28 @@ export function tokenCases(contractCase: DefineCase): void {
     assert.equal(found.filter(token => token?.supersededAt === null).length, 1)
   })
 
-  contractCase('T25', 'a new secret erases the user’s tokens, and from then on no token is made for the old one', async ({ store }) => {
-    const who = await make.owner(store)
-    const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
-    const [bystander, hash] = [await make.owner(store), make.hash()]
-    const [one, two, remaining] = [make.token(who), make.token(elsewhere), make.token(bystander)]
-    for (const token of [one, two, remaining]) assert.equal(await store.tokens.create(token, make.audit()), true)
-    assert.equal(await store.users.replaceSecret(who.user.userKey, hash, make.audit()), true)
-    for (const { tokenHash } of [one, two]) assert.equal(await store.tokens.find(tokenHash), null)
-    assert.deepEqual(await store.tokens.find(remaining.tokenHash), remaining)
-    const late = make.token(who)
-    assert.equal(await store.tokens.create(late, make.audit(), make.hash()), false)
-    assert.equal(await store.tokens.find(late.tokenHash), null)
-    assert.equal(await store.tokens.create(late, make.audit(), hash), true)
-    await store.users.remove(who.user.userKey, make.at(0), make.audit())
-    assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
-  })
+  contractCase(
+    'T25',
+    'a new secret erases the user’s tokens, and none is made for an old one, nor for what is deleted',
+    async ({ store }) => {
+      const who = await make.owner(store)
+      const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
+      const [bystander, hash] = [await make.owner(store), make.hash()]
+      const [one, two, remaining] = [make.token(who), make.token(elsewhere), make.token(bystander)]
+      for (const token of [one, two, remaining]) assert.equal(await store.tokens.create(token, make.audit()), true)
+      assert.equal(await store.users.replaceSecret(who.user.userKey, hash, make.audit()), true)
+      for (const { tokenHash } of [one, two]) assert.equal(await store.tokens.find(tokenHash), null)
+      assert.deepEqual(await store.tokens.find(remaining.tokenHash), remaining)
+      const late = make.token(who)
+      assert.equal(await store.tokens.create(late, make.audit(), make.hash()), false)
+      assert.equal(await store.tokens.find(late.tokenHash), null)
+      assert.equal(await store.tokens.create(late, make.audit(), hash), true)
+      await store.connections.remove(elsewhere.connection.connectionId, make.at(0), make.audit())
+      assert.equal(await store.tokens.create(make.token(elsewhere), make.audit(), hash), false)
+      await store.users.remove(who.user.userKey, make.at(0), make.audit())
+      assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
+    }
+  )
 
   contractCase.sql('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
     const who = await make.owner(store)

@@ -38,9 +38,11 @@ export async function issueToken(
     keySecretHash: caller.keyProof?.secretHash ?? null,
     ...{ connectionId, createdAt, expiresAt, supersededAt: null }
   }
-  // A secret that was replaced during this request creates no token that outlives it.
-  if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null)))
+  // A secret that was replaced, or a connection that was deleted, during this request gets no token that outlives it.
+  if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null))) {
+    await marketConnection({ directory, brokers }, caller, connectionId)
     throw credentialsInvalid()
+  }
   const expiresInSeconds = Math.floor((epochMs(expiresAt) - epochMs(createdAt)) / 1_000)
   return { accessToken, expiresAt, expiresInSeconds }
 }
