@@ -133,7 +133,7 @@ export class ClientSession implements WireEnd {
     this.#isOver = true
     this.#owner.note(`${this.#owner.name} is closed with ${code}`)
     // Never for what it sent or did not send: it sends nothing wrong and authenticates at once.
-    if (code !== 1001 && code !== 1006 && code !== 4008) this.#owner.failed(new Error(`${this.#owner.name} was closed with ${code}`))
+    if (![1001, 1006, 1013, 4008].includes(code)) this.#owner.failed(new Error(`${this.#owner.name} was closed with ${code}`))
     this.#owner.closed(this, code)
   }
 
