@@ -110,8 +110,10 @@ test('recorded messages that are played back are dropped and counted, and so are
   // A node that starts meanwhile has not heard them: each is taken once, and none after a later one.
   await using late = await startNode(server)
   for (const data of [...recorded, ...recorded]) eavesdropper.publish(subject, data)
-  one.bus.publish(removed(5))
   await eavesdropper.flush()
+  // The publisher's next one has another way, and must not come before them.
+  await settled([late])
+  one.bus.publish(removed(5))
   await settled([one, late])
   for (const data of recorded) eavesdropper.publish(subject, data)
   await eavesdropper.flush()
