@@ -1,4 +1,4 @@
-/** Publishers are processes, so there are few in the life of a receiver. A further one is not heard: to forget one would allow replays. */
+/** Publishers are processes, so a receiver meets few in its life. Those of a further one are dropped: to forget one would allow replays. */
 const PUBLISHERS_MAX = 4_096
 
 /** The numbers of the messages that came: each publisher's only rise, so a recorded message that is played back is known by its number. */

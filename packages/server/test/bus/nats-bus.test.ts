@@ -107,7 +107,7 @@ test('recorded messages that are played back are dropped and counted, and so are
   assert.deepEqual(numbers(two.received), [1, 2, 3])
   assert.equal(two.bus.dropped('repeated'), 7)
 
-  // A node that starts meanwhile has not heard them: each is taken once, and none after a later one.
+  // A node that starts meanwhile has not received them: each is taken once, and none after a later one.
   await using late = await startNode(server)
   for (const data of [...recorded, ...recorded]) eavesdropper.publish(subject, data)
   await eavesdropper.flush()
