@@ -84,12 +84,16 @@ test('the image runs what npm start runs, on the Node of the lock, without root,
   )
 })
 
-test('the image has every workspace but the one for tests', () => {
+test('the image has every workspace but the one for tests, and the one for other people’s programs', () => {
   const workspaces = FILES.flatMap(file => /^packages\/([^/]+)\/package\.json$/.exec(file)?.[1] ?? [])
   const copies = valuesOf(build, 'COPY')
   for (const name of workspaces) {
     assert.ok(copies.includes(`packages/${name}/package.json packages/${name}/`), `npm ci needs the package.json of ${name}`)
-    assert.equal(copies.includes(`packages/${name}/src packages/${name}/src`), name !== 'testkit', `the sources of ${name}`)
+    assert.equal(
+      copies.includes(`packages/${name}/src packages/${name}/src`),
+      !['testkit', 'client'].includes(name),
+      `the sources of ${name}`
+    )
   }
   for (const [source = ''] of copies.map(value => value.split(' '))) assert.ok(existsSync(join(ROOT, source)), source)
   const ignored = textOf('.dockerignore').split('\n')

@@ -9,20 +9,56 @@ import { filesBelow } from '../../scripts/testing/files.ts'
 import { FILES, ROOT, textOf } from './repository.ts'
 
 const GENERATED = FILES.filter(file => file === 'docs/settings.md' || /^docs\/brokers\/[^/]+\.md$/.test(file))
+const CLIENT = FILES.filter(file => file.startsWith('packages/client/src/generated/'))
+/** What is counted: everything else is text. */
+const COUNTS = [
+  'after',
+  'attempts',
+  'backfill_max',
+  'backfill_nbars',
+  'bars_max',
+  'days_max',
+  'expires_in',
+  'last_seq',
+  'limit',
+  'n_levels',
+  'next_after',
+  'oldest_seq',
+  'records_left_out',
+  'remaining',
+  'revision',
+  'seq'
+]
+
+test('the generated types and operations of the client are fresh', () => {
+  assert.deepEqual(freshFrom(['scripts/client/generate.ts'], 'packages/client/src/generated'), presentIn(CLIENT), 'run: npm run generate')
+})
+
+test('no amount of money or quantity, and no `ts`, is a number in the types of the client', () => {
+  const numbers = CLIENT.flatMap(file => [...textOf(file).matchAll(/readonly (\w+)\??: (?:readonly )?number/g)].map(([, name]) => name))
+  assert.deepEqual([...new Set(numbers)].sort(), COUNTS)
+})
 
 test('the generated pages are fresh', () => {
   assert.ok(existsSync(join(ROOT, 'packages/server/src/cli.ts')), 'the generator: packages/server/src/cli.ts')
+  assert.deepEqual(presentIn(GENERATED), freshFrom(['packages/server/src/cli.ts', 'docs'], 'docs'), 'run: npm run cli -- docs')
+})
+
+function presentIn(files: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(files.map(file => [file, textOf(file)]))
+}
+
+/** What a generator writes now, under the names that the files have in `home`. */
+function freshFrom([program = '', ...options]: readonly string[], home: string): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-docs-'))
   try {
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'packages/server/src/cli.ts'), 'docs', '--out', folder], {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, program), ...options, '--out', folder], {
       encoding: 'utf8',
       cwd: ROOT
     })
     assert.equal(status, 0, stderr)
-    const fresh = Object.fromEntries(filesBelow(folder).map(file => [`docs/${file}`, readFileSync(join(folder, file), 'utf8')]))
-    const present = Object.fromEntries(GENERATED.map(file => [file, textOf(file)]))
-    assert.deepEqual(present, fresh, 'run: npm run cli -- docs')
+    return Object.fromEntries(filesBelow(folder).map(file => [`${home}/${file}`, readFileSync(join(folder, file), 'utf8')]))
   } finally {
     rmSync(folder, { recursive: true })
   }
-})
+}

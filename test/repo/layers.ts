@@ -197,6 +197,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/wire'
   ],
 
+  // For other people's programs: it shares nothing with the service but the documents it is generated from.
+  client: [],
+
   testkit: ['core/domain', 'core/ports', 'core/app/']
 }
 

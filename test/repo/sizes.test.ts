@@ -9,7 +9,9 @@ const COLUMNS_MAX = 140
 const COMMENT = /^\s*(?:\/\/|\/?\*)/
 
 /** Longer files, each with its reason. */
-const REASONS: Readonly<Record<string, string>> = {}
+const REASONS: Readonly<Record<string, string>> = {
+  'packages/client/src/generated/openapi.ts': 'generated: one type for each record and each operation of the service'
+}
 
 test('no file is too long without a reason, and no reason is left over', () => {
   const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(ts|mjs|js|sql|css|eta)$/)

@@ -43,15 +43,15 @@ export class SandboxProcess implements AsyncDisposable {
     this.#controlUrl = controlUrl
   }
 
-  /** Starts a sandbox on free ports. `publicUrl` is the origin that its clients use. */
-  static async start(publicUrl: string, redirectUris: readonly string[] = REDIRECT_URIS): Promise<SandboxProcess> {
+  /** Starts a sandbox on free ports. `publicUrl` is the origin that its clients use; null: its own. */
+  static async start(publicUrl: string | null, redirectUris: readonly string[] = REDIRECT_URIS): Promise<SandboxProcess> {
     // The sandbox prints its public address only, so its port is chosen here.
     const port = await freePort()
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
       env: {
         ...INHERITED,
         SANDBOX_PORT: String(port),
-        SANDBOX_PUBLIC_URL: publicUrl,
+        ...(publicUrl !== null && { SANDBOX_PUBLIC_URL: publicUrl }),
         SANDBOX_REDIRECT_URIS: redirectUris.join(','),
         SANDBOX_HEARTBEAT_MS: '500',
         SANDBOX_CLIENT_SECRET: CLIENT_SECRET,

@@ -1,0 +1,51 @@
+/** What an answer says besides its record. */
+export interface Meta {
+  readonly status: number
+  /** Names the request in the logs of the service. */
+  readonly requestId: string | null
+  /** How fresh the records of each account are; empty where the service does not say. */
+  readonly freshness: readonly Freshness[]
+  /** Null where the service does not say. */
+  readonly rateLimit: RateLimit | null
+  readonly headers: Headers
+}
+
+/** How fresh the records of one account are. */
+export interface Freshness {
+  /** Of many accounts only the worst are named; `*` stands for the others, of which there are `more`. */
+  readonly accountId: string
+  /** When the broker last confirmed them; null if never. */
+  readonly confirmed: string | null
+  readonly state: 'live' | 'fresh' | 'stale' | 'unsupported' | 'unavailable' | (string & {})
+  readonly reason: string | null
+  readonly more: number
+}
+
+export interface RateLimit {
+  /** Requests of one burst. */
+  readonly limit: number
+  /** Requests that are allowed at this moment. */
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+export function metaOf(status: number, headers: Headers): Meta {
+  const count = (name: string) => Number(headers.get(`ratelimit-${name}`))
+  return {
+    status,
+    requestId: headers.get('x-request-id'),
+    freshness: freshnessOf(headers.get('trunkline-freshness') ?? ''),
+    rateLimit: headers.has('ratelimit-limit')
+      ? { limit: count('limit'), remaining: count('remaining'), resetSeconds: count('reset') }
+      : null,
+    headers
+  }
+}
+
+/** Parses the header `trunkline-freshness`, a structured field list (RFC 9651), of which the service uses strings and tokens. */
+export function freshnessOf(header: string): readonly Freshness[] {
+  return [...header.matchAll(/"?([\w-]+|\*)"?;([^,]*)/g)].map(([, accountId = '', rest]) => {
+    const of = (name: string) => new RegExp(`(?:^|;)${name}="?([^";]+)`).exec(rest ?? '')?.[1] ?? null
+    return { accountId, confirmed: of('confirmed'), state: of('state') ?? '', reason: of('reason'), more: Number(of('more')) }
+  })
+}

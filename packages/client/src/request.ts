@@ -1,0 +1,73 @@
+import { TrunklineError } from './errors.ts'
+
+/** Longer answers are refused: the longest page of the service is far below. */
+const ANSWER_BYTES_MAX = 2 ** 25
+
+/** The whole answer to a request. */
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** Makes the errors of a request. */
+export type Fail = (code: string, message: string, known?: Partial<TrunklineError>) => TrunklineError
+
+/**
+ * Sends a request once, and reads its answer to the end.
+ * @throws TrunklineError connection_failed, timed_out, aborted, answer_unreadable
+ */
+export async function request(
+  send: typeof fetch,
+  url: string,
+  init: RequestInit,
+  timeoutMs: number,
+  signal: AbortSignal,
+  fail: Fail
+): Promise<RawAnswer> {
+  if (signal.aborted) throw fail('aborted', ABORTED, { nothingDone: true })
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    // Not every fetch heeds its signal.
+    return await Promise.race([
+      new Promise<never>((_, reject) => ended.addEventListener('abort', reject)),
+      send(url, { ...init, redirect: 'manual', credentials: 'omit', cache: 'no-store', signal: ended }).then(response =>
+        wholeOf(response, fail)
+      )
+    ])
+  } catch (cause) {
+    if (signal.aborted) throw fail('aborted', ABORTED)
+    if (ended.aborted) throw fail('timed_out', `No whole answer within ${timeoutMs} ms.`)
+    if (cause instanceof TrunklineError) throw cause
+    // Nothing is kept of the cause: a fetch is free to quote headers in it.
+    const reason = reasonOf(cause)
+    const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason)
+    throw fail('connection_failed', `The connection failed: ${reason}.`, { nothingDone })
+  }
+}
+
+export const ABORTED = 'The call was aborted.'
+
+async function wholeOf({ status, headers, body, type }: Response, fail: Fail): Promise<RawAnswer> {
+  const reader = body?.getReader()
+  const refuse = (what: string) => {
+    void reader?.cancel().catch(() => undefined)
+    return fail('answer_unreadable', `The answer is ${what}.`, { status })
+  }
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw refuse('a redirect, which is not followed')
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; ; ) {
+    const { value } = (await reader?.read()) ?? {}
+    if (!value) return { status, headers, text }
+    bytes += value.length
+    if (bytes > ANSWER_BYTES_MAX) throw refuse('too long')
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** The code of a failed connection, such as ECONNREFUSED. */
+function reasonOf(cause: unknown): string {
+  const { code, cause: inner } = Object(cause)
+  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : 'no answer'
+}

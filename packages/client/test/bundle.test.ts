@@ -1,0 +1,82 @@
+// The client as others get it: small, without what they do not use, on every runtime that is here.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { minified } from '../../../scripts/client/bundle.ts'
+
+const run = promisify(execFile)
+const BYTES_MAX = 14_300
+/** Without the options that the runner of these tests gives to Node. */
+const OTHERS = { PATH: process.env.PATH, HOME: process.env.HOME }
+/** Programs that may be installed besides our own Node, and how each runs a module. */
+const RUNTIMES: readonly (readonly [program: string, args: readonly string[]])[] = [
+  [process.execPath, []],
+  ['/usr/bin/node', []],
+  ['bun', ['run']],
+  ['deno', ['run', '--allow-net']]
+]
+
+test('everything together is small', async t => {
+  const bytes = Buffer.byteLength(await minified('{ Trunkline, TrunklineError }'))
+  t.diagnostic(`${bytes} bytes`)
+  assert.ok(bytes <= BYTES_MAX, `${bytes} bytes, of at most ${BYTES_MAX}`)
+})
+
+test('what is not imported is not bundled', async () => {
+  const all = (await minified('{ Trunkline, TrunklineError }')).length
+  assert.ok((await minified('{ TrunklineError }')).length < 500)
+  const quotes = await minified('{ transportOf, marketData }')
+  assert.ok(quotes.length < all * 0.65, `${quotes.length} of ${all}`)
+  assert.ok(!quotes.includes('rotate-secret') && !quotes.includes('America/New_York'))
+})
+
+describe('the bundle', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trunkline-client-'))
+    await writeFile(join(folder, 'trunkline.mjs'), await minified('{ Trunkline, TrunklineError }'))
+    await writeFile(join(folder, 'program.mjs'), PROGRAM)
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  test('runs on Node of this project, and on Node 20, Bun and Deno where they are installed', async t => {
+    const server = createServer((incoming, outgoing) => {
+      incoming.resume()
+      if (incoming.url === '/balances') return void outgoing.destroy()
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end('[{"account_id":"1"}]')
+    }).listen(0, '127.0.0.1')
+    t.after(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await once(server, 'listening')
+    const address = server.address()
+    const url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : ''
+    for (const [program, args] of RUNTIMES) {
+      const version = await run(program, ['--version']).then(
+        ({ stdout }) => stdout.trim(),
+        () => null
+      )
+      t.diagnostic(`${program}: ${version ?? 'not here'}`)
+      if (version === null) continue
+      const { stdout } = await run(program, [...args, join(folder, 'program.mjs'), url], { env: OTHERS })
+      assert.equal(stdout, '1 connection_failed true\n', version)
+    }
+  })
+})
+
+const PROGRAM = `
+import { Trunkline, TrunklineError } from './trunkline.mjs'
+const [baseUrl] = globalThis.Deno ? Deno.args : process.argv.slice(2)
+const trunkline = new Trunkline({ baseUrl, clientId: 'pk_1', clientSecret: 'sk_1', retries: 1 })
+const ada = trunkline.user({ userId: 'ada', userSecret: 'us_1' })
+const accounts = await ada.accounts.list()
+const error = await ada.balances.list().catch(cause => cause)
+console.log(accounts[0].account_id, error.code, error instanceof TrunklineError)
+`

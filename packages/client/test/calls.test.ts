@@ -1,0 +1,238 @@
+// What every call has: attempts, waits, ends, request ids, hooks, errors, and secrets that stay inside.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
+import { type RequestNotice, Trunkline, TrunklineError } from '../src/index.ts'
+import { ACCOUNT, answer, broken, problem, SECRETS, type Step, script } from './scripted.ts'
+
+async function errorOf(call: Promise<unknown>): Promise<TrunklineError> {
+  const error = await call.then(
+    () => assert.fail('the call succeeded'),
+    cause => cause
+  )
+  assert.ok(error instanceof TrunklineError, String(error))
+  return error
+}
+
+describe('reads', () => {
+  test('are sent again with full jitter, and wait as long as the service asks', async () => {
+    const run = script([broken(), problem(503, 'broker_unavailable', {}, { 'retry-after': '5' }), problem(500, 'internal'), answer([])])
+    assert.deepEqual(await run.user.accounts.list(), [])
+    assert.deepEqual(run.waits, [125, 5_250, 500])
+  })
+
+  test('end after so many attempts with the last error', async () => {
+    const run = script([broken(), broken(), problem(500, 'internal')], { retries: 2 })
+    const { code, status, retrySafe } = await errorOf(run.user.accounts.list())
+    assert.deepEqual([code, status, retrySafe], ['internal', 500, true])
+  })
+
+  test('end when the whole time would be over', async () => {
+    const run = script([problem(429, 'rate_limited', {}, { 'retry-after': '60' })])
+    const { code, retryAfterMs } = await errorOf(run.user.accounts.list({}, { totalTimeoutMs: 59_000 }))
+    assert.deepEqual([code, retryAfterMs, run.waits.length], ['rate_limited', 60_000, 0])
+  })
+
+  test('are not repeated after a refusal, a redirect or a page of a proxy', async () => {
+    const steps: readonly (readonly [Step, string])[] = [
+      [problem(404, 'account_not_found'), 'account_not_found'],
+      [() => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } }), 'answer_unreadable'],
+      [() => new Response('<html>', { status: 403 }), 'answer_unreadable'],
+      [problem(400, 'a_code_of_later_versions'), 'a_code_of_later_versions']
+    ]
+    for (const [step, code] of steps) assert.equal((await errorOf(script([step]).user.accounts.list())).code, code)
+  })
+
+  test('refuse what is no list, no record, or too long', async () => {
+    const long = () =>
+      new Response(
+        new ReadableStream({
+          pull: controller => controller.enqueue(new Uint8Array(2 ** 22))
+        })
+      )
+    for (const step of [answer({}), answer('text'), answer(null), long]) {
+      assert.equal((await errorOf(script([step]).user.accounts.list({}, { retries: 0 }))).code, 'answer_unreadable')
+    }
+  })
+
+  test('end at once by the caller’s signal, in a request as in a wait', async () => {
+    const control = new AbortController()
+    const deaf = script([() => new Promise(() => control.abort())])
+    assert.equal((await errorOf(deaf.user.accounts.list({}, { signal: control.signal }))).code, 'aborted')
+    const waiting = new AbortController()
+    const run = script([broken()], { sleep: async () => waiting.abort() })
+    assert.equal((await errorOf(run.user.accounts.list({}, { signal: waiting.signal }))).code, 'aborted')
+  })
+
+  test('end when there is no whole answer in time', async () => {
+    const never: Step = () => new Promise(() => undefined)
+    const half: Step = () => new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([91])) }))
+    for (const step of [never, half]) {
+      const { code, retrySafe } = await errorOf(script([step]).user.accounts.list({}, { timeoutMs: 5, retries: 0 }))
+      assert.deepEqual([code, retrySafe], ['timed_out', true])
+    }
+  })
+})
+
+describe('requests', () => {
+  test('have an id, and each attempt its number', async () => {
+    const run = script([broken(), answer([])])
+    await run.user.accounts.list({}, { requestId: 'tuesday' })
+    assert.deepEqual(
+      run.sent.map(({ headers }) => headers.get('x-request-id')),
+      ['tuesday.1', 'tuesday.2']
+    )
+    const own = script([broken()])
+    assert.match((await errorOf(own.user.accounts.list({}, { retries: 0 }))).requestId ?? '', /^[0-9a-f]{32}\.1$/)
+  })
+
+  test('name their parameters encoded, and cannot leave their path', async () => {
+    const run = script([answer({ symbol: 'BTC/USD' }), answer({ user_id: 'a/b' }, 200)])
+    await run.user.marketData.quote({ connection_id: ACCOUNT, symbol: 'BTC/USD' })
+    await run.trunkline.users.delete({ user_id: 'a/b' })
+    assert.equal(run.sent[0]?.url.search, '?symbol=BTC%2FUSD')
+    assert.equal(run.sent[1]?.url.pathname, '/users/a%2Fb')
+    for (const user_id of ['..', '.', ''])
+      assert.equal((await errorOf(script([]).trunkline.users.delete({ user_id }))).code, 'setting_invalid')
+  })
+
+  test('carry a user id of any letters as UTF-8', async () => {
+    const run = script([answer([])])
+    await run.trunkline.user({ userId: 'Zoë', userSecret: 'us_1' }).accounts.list()
+    assert.equal(Buffer.from(run.sent[0]?.headers.get('user-id') ?? '', 'latin1').toString(), 'Zoë')
+  })
+
+  test('go only to https, or to this machine', () => {
+    const make = (baseUrl: string, allowHttp = false) => new Trunkline({ baseUrl, clientId: 'a', clientSecret: 'b', allowHttp })
+    for (const url of [
+      'http://trunkline.example',
+      'ftp://127.0.0.1',
+      'nothing',
+      'https://u:p@trunkline.example',
+      'https://a.example/?x=1'
+    ]) {
+      assert.throws(() => make(url), { code: 'setting_invalid' })
+    }
+    for (const url of ['http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:1', 'https://trunkline.example/behind/']) make(url)
+    make('http://trunkline.example', true)
+  })
+
+  test('are seen by hooks, which cannot break a call', async () => {
+    const seen: string[] = []
+    const note = (what: string) => async (notice: Partial<RequestNotice>) => {
+      seen.push(`${what} ${notice.attempt}`)
+      assert.ok(!inspect(notice, { depth: 9 }).includes('secret-of'))
+      throw new Error('a hook that fails')
+    }
+    const hooks = {
+      onRequest: () => {
+        throw new Error('at once')
+      },
+      onResponse: note('response'),
+      onRetry: note('retry')
+    }
+    const run = script([problem(500, 'internal'), answer([])], { hooks })
+    assert.deepEqual(await run.user.accounts.list(), [])
+    assert.deepEqual(seen, ['response 1', 'retry 1', 'response 2'])
+  })
+
+  test('give what came with the record', async () => {
+    const freshness = `"${ACCOUNT}";confirmed="2026-11-21T14:30:00.123456Z";state=live, "b";state=unavailable;reason=connection_broken, *;more=3;state=stale`
+    const headers = {
+      'x-request-id': 'r1',
+      'trunkline-freshness': freshness,
+      'ratelimit-limit': '400',
+      'ratelimit-remaining': '7',
+      'ratelimit-reset': '1'
+    }
+    const { data, meta } = await script([answer([], 200, headers)])
+      .user.balances.list()
+      .withMeta()
+    assert.deepEqual([data, meta.requestId, meta.rateLimit], [[], 'r1', { limit: 400, remaining: 7, resetSeconds: 1 }])
+    assert.deepEqual(meta.freshness, [
+      { accountId: ACCOUNT, confirmed: '2026-11-21T14:30:00.123456Z', state: 'live', reason: null, more: 0 },
+      { accountId: 'b', confirmed: null, state: 'unavailable', reason: 'connection_broken', more: 0 },
+      { accountId: '*', confirmed: null, state: 'stale', reason: null, more: 3 }
+    ])
+  })
+
+  test('that fail are reported once to whom awaits what came with the record', async () => {
+    assert.equal(
+      (
+        await errorOf(
+          script([problem(404, 'account_not_found')])
+            .user.balances.list()
+            .withMeta()
+        )
+      ).code,
+      'account_not_found'
+    )
+  })
+})
+
+describe('secrets', () => {
+  const hidden = (value: unknown) => {
+    const texts = [
+      inspect(value, { depth: 20, showHidden: true, getters: true }),
+      JSON.stringify(value),
+      String(value),
+      Object(value).stack
+    ]
+    for (const text of texts) for (const secret of Object.values(SECRETS)) assert.ok(!text?.includes(secret), text)
+  }
+
+  test('are not in the client, however it is printed', () => {
+    const run = script([])
+    hidden(run.trunkline)
+    hidden(run.user)
+  })
+
+  test('are in no error, whatever the service or a fetch quotes', async () => {
+    const quoting = { message: `Bad ${SECRETS.clientSecret}`, details: [{ path: 'x', message: SECRETS.userSecret }] }
+    const steps: readonly Step[] = [
+      problem(401, 'credentials_invalid', quoting),
+      () => {
+        throw new Error(`no connection with ${SECRETS.userSecret}`, { cause: new Error(SECRETS.clientSecret) })
+      }
+    ]
+    for (const step of steps) hidden(await errorOf(script([step]).user.accounts.list({}, { retries: 0 })))
+    hidden(await errorOf(script([broken()]).user.orders.cancel({ account_id: ACCOUNT, order_id: ACCOUNT }, { retries: 0 })))
+  })
+
+  test('that cannot be a header are not quoted', () => {
+    const bad = `${SECRETS.clientSecret}\n`
+    assert.throws(
+      () => new Trunkline({ baseUrl: 'https://a.example', clientId: 'a', clientSecret: bad }),
+      error => {
+        hidden(error)
+        return error instanceof TrunklineError && error.code === 'setting_invalid'
+      }
+    )
+  })
+})
+
+describe('what is not repeated blindly', () => {
+  test('a user whose secret was lost with the answer', async () => {
+    const run = script([broken(), problem(409, 'user_exists')])
+    assert.equal((await errorOf(run.trunkline.users.create({ user_id: 'ada' }))).code, 'user_secret_lost')
+    assert.equal((await errorOf(script([problem(409, 'user_exists')]).trunkline.users.create({ user_id: 'ada' }))).code, 'user_exists')
+  })
+
+  test('a new secret', async () => {
+    const { code, retrySafe } = await errorOf(script([broken()]).trunkline.users.rotateSecret({ user_id: 'ada' }))
+    assert.deepEqual([code, retrySafe], ['connection_failed', false])
+    const run = script([problem(503, 'store_unavailable'), answer({ user_id: 'ada', 'user-secret': 'us_2' })])
+    assert.equal((await run.trunkline.users.rotateSecret({ user_id: 'ada' }))['user-secret'], 'us_2')
+  })
+
+  test('what is gone, or claimed, after a lost answer is done', async () => {
+    const users = script([broken(), problem(400, 'user_not_found')])
+    assert.deepEqual(await users.trunkline.users.delete({ user_id: 'ada' }), { user_id: 'ada' })
+    const gone = script([broken(), problem(404, 'connection_not_found')])
+    assert.deepEqual(await gone.user.connections.delete({ connection_id: ACCOUNT }), { connection_id: ACCOUNT })
+    const claimed = script([broken(), problem(409, 'connection_claimed'), answer([{ connection_id: ACCOUNT, status: 'ACTIVE' }])])
+    assert.equal((await claimed.user.connections.claim({ connection_id: ACCOUNT, claim_code: 'c' })).status, 'ACTIVE')
+    const first = script([problem(409, 'connection_claimed')])
+    assert.equal((await errorOf(first.user.connections.claim({ connection_id: ACCOUNT, claim_code: 'c' }))).code, 'connection_claimed')
+  })
+})

@@ -1,0 +1,207 @@
+// Orders whose answers are lost, one case after the other.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { TrunklineError } from '../src/index.ts'
+import { ACCOUNT, answer, broken, ORDER_ID, order, pageOf, problem, type Script, type Step, script, ticket } from './scripted.ts'
+
+const DUPLICATE = problem(409, 'cl_order_id_duplicate', { order_id: ORDER_ID })
+
+async function errorOf(call: Promise<unknown>): Promise<TrunklineError> {
+  const error = await call.then(
+    () => assert.fail('the call succeeded'),
+    cause => cause
+  )
+  assert.ok(error instanceof TrunklineError, String(error))
+  return error
+}
+
+function requests({ sent }: Script): readonly string[] {
+  return sent.map(({ method, url }) => `${method} ${url.pathname}`)
+}
+
+describe('placing', () => {
+  test('an order is sent once, under the id of the caller', async () => {
+    const run = script([answer(order(), 201)])
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+    assert.deepEqual(run.sent[0]?.body, ticket)
+    assert.equal(run.sent[0]?.headers.get('user-secret'), 'us_the-secret-of-the-user')
+  })
+
+  test('without an id it gets one of 128 random bits, which an error names', async () => {
+    const run = script([problem(400, 'field_invalid')])
+    const { cl_order_id: _, ...withoutId } = ticket
+    const { clOrderId, code } = await errorOf(run.user.orders.place(withoutId))
+    assert.match(clOrderId ?? '', /^[0-9a-f]{32}$/)
+    assert.deepEqual([code, run.sent[0]?.body?.cl_order_id], ['field_invalid', clOrderId])
+  })
+
+  test('a duplicate at the first attempt is the caller’s error', async () => {
+    const run = script([DUPLICATE])
+    const error = await errorOf(run.user.orders.place(ticket))
+    assert.deepEqual([error.code, error.orderId, error.retrySafe], ['cl_order_id_duplicate', ORDER_ID, false])
+  })
+
+  const LOST: readonly (readonly [string, Step])[] = [
+    ['a broken connection', broken()],
+    ['a 500', problem(500, 'internal')],
+    ['a 502 of a proxy', () => new Response('<p>Bad gateway</p>', { status: 502 })],
+    ['a 503 of a proxy', () => new Response('busy', { status: 503 })],
+    ['a 429 of a proxy', () => new Response('slow down', { status: 429 })],
+    ['half a body', () => new Response('{"order_id":"01a1', { status: 201 })],
+    ['JSON of somebody else', answer({ ok: true }, 201)],
+    ['an answer about another order', answer(order({ cl_order_id: 'another' }), 201)],
+    ['a redirect', () => new Response(null, { status: 307, headers: { location: 'https://elsewhere.example' } })]
+  ]
+  for (const [what, lost] of LOST) {
+    test(`after ${what} the same request goes out again, and the order that has the id is the answer`, async () => {
+      const run = script([lost, DUPLICATE, answer(order())])
+      assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+      assert.deepEqual(requests(run), ['POST /orders', 'POST /orders', `GET /orders/${ORDER_ID}`])
+      assert.deepEqual(run.sent[0]?.body, run.sent[1]?.body)
+      assert.ok(run.sent.every(({ url }) => url.host === 'trunkline.example'))
+    })
+  }
+
+  test('an order that was never placed is placed by the next attempt', async () => {
+    const run = script([broken(), answer(order(), 201)])
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+  })
+
+  test('another order under the id is an error with that order', async () => {
+    for (const other of [{ symbol: 'MSFT' }, { side: 'SELL' }, { account_id: ORDER_ID }, { order_qty: '11', revision: 1 }] as const) {
+      const run = script([broken(), DUPLICATE, answer(order(other))])
+      const error = await errorOf(run.user.orders.place(ticket))
+      assert.deepEqual([error.code, error.order?.order_id, error.clOrderId], ['cl_order_id_taken', ORDER_ID, 'rebalance-1'])
+    }
+  })
+
+  test('of an order whose terms its broker may have changed nothing is claimed', async () => {
+    const run = script([broken(), DUPLICATE, answer(order({ order_limit_price: '187.55' }))])
+    const error = await errorOf(run.user.orders.place(ticket))
+    assert.deepEqual([error.code, error.order?.order_id], ['outcome_unknown', ORDER_ID])
+  })
+
+  test('a refusal after a lost answer says nothing of the first request: its order is looked up', async () => {
+    const run = script([broken(), problem(409, 'connection_broken'), pageOf(order())])
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+    assert.equal(run.sent[2]?.url.searchParams.get('cl_order_id'), 'rebalance-1')
+  })
+
+  test('what the service refuses before it does anything is sent again, and stays the caller’s', async () => {
+    const run = script([problem(503, 'store_unavailable', {}, { 'retry-after': '2' }), problem(429, 'rate_limited'), DUPLICATE])
+    assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'cl_order_id_duplicate')
+    assert.equal(run.waits[0], 2_125)
+  })
+
+  test('when nothing could be sent, nothing is unknown', async () => {
+    const run = script(Array.from({ length: 4 }, () => broken('ECONNREFUSED')))
+    const error = await errorOf(run.user.orders.place(ticket))
+    assert.deepEqual([error.code, error.nothingDone, error.retrySafe], ['connection_failed', true, true])
+  })
+
+  test('an order that stays unknown is said to be so', async () => {
+    const run = script([...Array.from({ length: 4 }, () => broken()), ...Array.from({ length: 9 }, () => pageOf())])
+    const error = await errorOf(run.user.orders.place(ticket))
+    assert.deepEqual([error.code, error.clOrderId, error.retrySafe, error.nothingDone], ['outcome_unknown', 'rebalance-1', false, false])
+    assert.match(error.message, /unknown whether the order rebalance-1 was placed/)
+  })
+
+  test('a duplicate of an id that was made for the call is its own order', async () => {
+    const { cl_order_id: _, ...withoutId } = ticket
+    let id = ''
+    const run = script([
+      sent => {
+        id = String(sent.body?.cl_order_id)
+        return DUPLICATE(sent)
+      },
+      sent => answer(order({ cl_order_id: id }))(sent)
+    ])
+    assert.equal((await run.user.orders.place(withoutId)).cl_order_id, id)
+  })
+
+  test('an abort ends it at once, and says that the order may exist', async () => {
+    const control = new AbortController()
+    const run = script([() => new Promise(() => control.abort())])
+    const error = await errorOf(run.user.orders.place(ticket, { signal: control.signal }))
+    assert.deepEqual([error.code, error.clOrderId], ['aborted', 'rebalance-1'])
+    assert.match(error.message, /unknown whether/)
+    const before = await errorOf(script([]).user.orders.place(ticket, { signal: AbortSignal.abort() }))
+    assert.deepEqual([before.code, before.nothingDone], ['aborted', true])
+  })
+})
+
+describe('around midnight in New York', () => {
+  const BEFORE = Date.parse('2026-11-25T04:59:00Z')
+
+  test('an order is not sent again once the day may have changed, but looked up', async () => {
+    const found = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
+    const run = script([broken(), pageOf(found)])
+    run.clock.ms = BEFORE
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+    assert.deepEqual(requests(run), ['POST /orders', 'GET /orders'])
+  })
+
+  test('yesterday’s order with the same id and terms is not taken for it', async () => {
+    const yesterday = order({ entry_time: '2026-11-24T15:00:00.000000Z' })
+    const run = script([broken(), ...Array.from({ length: 9 }, () => pageOf(yesterday))])
+    run.clock.ms = BEFORE
+    assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'outcome_unknown')
+  })
+
+  test('the time of entry is judged by the clock of the service', async () => {
+    const found = order({ entry_time: '2026-11-25T04:40:00.200000Z' })
+    const page = answer({ data: [found], next_cursor: null, prev_cursor: null }, 200, { date: 'Wed, 25 Nov 2026 04:40:01 GMT' })
+    const run = script([broken(), page])
+    run.clock.ms = BEFORE
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+  })
+
+  test('a long wait across midnight is not followed by another attempt', async () => {
+    const run = script([broken(), ...Array.from({ length: 9 }, () => pageOf())], { random: () => 1, retries: 3 })
+    run.clock.ms = Date.parse('2026-11-25T04:44:59.900Z')
+    assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'outcome_unknown')
+    assert.equal(requests(run).filter(each => each === 'POST /orders').length, 1)
+  })
+})
+
+describe('changing and cancelling', () => {
+  const change = { account_id: ACCOUNT, order_id: ACCOUNT, broker: 'SANDBOX', new_cl_order_id: 'rebalance-1b', order_limit_price: '188' }
+  const successor = (more = {}) => order({ cl_order_id: 'rebalance-1b', replaces_order_id: ACCOUNT, order_limit_price: '188.00', ...more })
+
+  test('a modification whose answer is lost is the order that has its id and replaces the named one', async () => {
+    const run = script([broken(), DUPLICATE, answer(successor())])
+    assert.equal((await run.user.orders.modify(change)).order_limit_price, '188.00')
+    assert.deepEqual(run.sent[0]?.body, { broker: 'SANDBOX', new_cl_order_id: 'rebalance-1b', order_limit_price: '188' })
+    const other = script([broken(), DUPLICATE, answer(successor({ replaces_order_id: ORDER_ID }))])
+    assert.equal((await errorOf(other.user.orders.modify(change))).code, 'cl_order_id_taken')
+  })
+
+  test('a cancel is repeated, and an order that has ended since is read', async () => {
+    const ended = order({ normalized_status: 'cancelled' })
+    const run = script([broken(), problem(400, 'order_not_open'), answer(ended)])
+    assert.equal((await run.user.orders.cancel({ account_id: ACCOUNT, order_id: ORDER_ID })).normalized_status, 'cancelled')
+    const first = script([problem(400, 'order_not_open')])
+    assert.equal((await errorOf(first.user.orders.cancel({ account_id: ACCOUNT, order_id: ORDER_ID }))).code, 'order_not_open')
+  })
+
+  test('a cancel of all orders is repeated while some are left, and gives the last result of each', async () => {
+    const result = (id: string, what: string) => ({ order_id: id, result: what })
+    const run = script([
+      answer({ results: [result('a', 'cancelled'), result('b', 'not_attempted')], remaining: 1 }),
+      broken(),
+      answer({ results: [result('b', 'requested'), result('c', 'cancelled')], remaining: 0 })
+    ])
+    const { results, remaining } = await run.user.orders.cancelAll({ all: true })
+    assert.deepEqual(
+      results.map(each => `${each.order_id} ${each.result}`),
+      ['a cancelled', 'b requested', 'c cancelled']
+    )
+    assert.equal(remaining, 0)
+  })
+
+  test('what cannot be cancelled is in the results', async () => {
+    const left = answer({ results: [{ order_id: 'a', result: 'failed' }], remaining: 0 })
+    const run = script([left, left, left, left])
+    assert.equal((await run.user.orders.cancelAll({ all: true })).results[0]?.result, 'failed')
+  })
+})

@@ -1,0 +1,73 @@
+// The package as it is published: the program of its README, checked by its declarations, and run against the service.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { transform } from 'esbuild'
+import { buildClient } from '../../../scripts/client/build.ts'
+import { startService } from '../../../test/acceptance/harness.ts'
+import { type Block, blocksIn, holdAgainst } from '../../../test/acceptance/snippets.ts'
+import { Walker } from '../../../test/acceptance/walker.ts'
+
+const README = resolve(import.meta.dirname, '../README.md')
+const TSC = resolve(import.meta.dirname, '../../../node_modules/.bin/tsc')
+/** Strict, and without what only this repository has. */
+const CONFIG = {
+  compilerOptions: {
+    ...{ target: 'ES2022', lib: ['ES2023', 'DOM'], module: 'NodeNext', strict: true, exactOptionalPropertyTypes: true, noEmit: true },
+    ...{ types: [], skipLibCheck: false }
+  },
+  files: ['program.ts', 'globals.d.ts']
+}
+
+describe('the published package', () => {
+  let folder = ''
+  let blocks: readonly Block[] = []
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trunkline-client-'))
+    await buildClient(join(folder, 'node_modules/@trunkline/client'))
+    blocks = blocksIn(await readFile(README, 'utf8'))
+    const program = blocks.filter(({ marks }) => marks[0] === 'ts' && marks.includes('run')).map(({ text }) => text)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
+    await writeFile(join(folder, 'globals.d.ts'), 'declare const process: { readonly env: Readonly<Record<string, string | undefined>> }\n')
+    await writeFile(join(folder, 'program.ts'), program.join('\n'))
+    await writeFile(join(folder, 'program.js'), (await transform(program.join('\n'), { loader: 'ts', format: 'esm' })).code)
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  test('has declarations that a strict program compiles with', () => {
+    const { status, stdout } = spawnSync(TSC, ['-p', folder], { encoding: 'utf8' })
+    assert.equal(status, 0, stdout)
+  })
+
+  test('runs the program of the README', async () => {
+    await using service = await startService('embedded')
+    const { client_id, client_secret, sandbox_logins } = service.demo
+    const child = spawn(process.execPath, [join(folder, 'program.js')], {
+      env: { TRUNKLINE_URL: service.url, TRUNKLINE_CLIENT_ID: client_id, TRUNKLINE_CLIENT_SECRET: client_secret },
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+    const ended = once(child, 'exit')
+    try {
+      await until(() => printed.includes('\n') || child.exitCode !== null, 'the link is printed')
+      const [, link = ''] = /^Log in at (\S+)/.exec(printed) ?? []
+      const walker = new Walker(`${service.url}/nowhere`)
+      const asked = await walker.submit(await walker.open(link), { decision: 'approve', broker: 'SANDBOX' })
+      const consent = await walker.submit(asked, { ...sandbox_logins[0], decision: 'approve' })
+      await walker.submit(consent, { decision: 'approve' })
+      assert.deepEqual(await ended, [0, null])
+    } finally {
+      child.kill()
+    }
+    const shown = blocks.find(({ marks }) => marks.includes('output'))
+    holdAgainst(shown?.text ?? '', printed, 'packages/client/README.md')
+  })
+})

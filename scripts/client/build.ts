@@ -1,0 +1,55 @@
+// `npm run client`: the client as a package for npm, in `.build/client`, and packed beside it. With `--out FOLDER` it is made there.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+import { CLIENT, minified, TARGET } from './bundle.ts'
+
+const ROOT = resolve(CLIENT, '..', '..')
+
+/** Writes the package into an empty folder. */
+export async function buildClient(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  await build({
+    ...{ entryPoints: [join(CLIENT, 'src/index.ts')], outfile: join(folder, 'index.js'), bundle: true, sourcemap: true },
+    ...{ format: 'esm', target: TARGET, charset: 'utf8', logLevel: 'silent' }
+  })
+  writeFileSync(join(folder, 'trunkline.min.js'), await minified('{ Trunkline, TrunklineError }'))
+  declare(join(folder, 'types'))
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+  copyFileSync(join(CLIENT, 'README.md'), join(folder, 'README.md'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+/** The declarations, whose imports name files that are published. */
+function declare(folder: string): void {
+  const { status, stdout } = spawnSync(
+    join(ROOT, 'node_modules/.bin/tsc'),
+    ['-p', CLIENT, '--outDir', folder, '--composite', 'false', '--incremental', 'false'],
+    { encoding: 'utf8' }
+  )
+  if (status !== 0) throw new Error(`the declarations could not be made:\n${stdout}`)
+  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.d.ts'))) {
+    const path = join(folder, entry)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/(from |import\()(["'][^"']+)\.ts(["'])/g, '$1$2.js$3'))
+  }
+}
+
+/** Of the published package: its own one names the sources. */
+function manifest(): object {
+  const { private: _private, exports: _exports, ...own } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'))
+  return {
+    ...own,
+    description: 'Client of Trunkline: one API over many brokers',
+    exports: { '.': { types: './types/index.d.ts', default: './index.js' }, './package.json': './package.json' }
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const at = process.argv.indexOf('--out')
+  const folder = resolve(at < 0 ? join(ROOT, '.build/client') : (process.argv[at + 1] ?? ''))
+  await buildClient(folder)
+  const { status } = spawnSync('npm', ['pack', folder, '--pack-destination', resolve(folder, '..')], { stdio: 'inherit' })
+  process.exitCode = status ?? 1
+}

@@ -1,0 +1,144 @@
+// `npm run generate`: writes what the client takes from the service's own documents. With `--out FOLDER` it writes elsewhere.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { asyncApi } from '../../packages/server/src/http/docs/asyncapi.ts'
+import { openApi } from '../../packages/server/src/http/docs/openapi.ts'
+import { ENDPOINTS } from '../../packages/server/src/http/routes/index.ts'
+import { comment, declaration, type Schema, typeOf } from './schema-types.ts'
+
+const FOLDER = resolve(import.meta.dirname, '..', '..', 'packages/client/src/generated')
+/** Only addresses in the documents depend on it, and none of them is generated. */
+const ANY_URL = 'http://127.0.0.1'
+const HEAD = (document: string) => `// Generated from ${document} of the service by \`npm run generate\`. Never edited.\n`
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly description: string
+  readonly schema: Schema
+}
+interface Content {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } }
+}
+interface Described {
+  readonly operationId: string
+  readonly summary: string
+  readonly security: readonly [Readonly<Record<string, unknown>>]
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content & { readonly headers?: Readonly<Record<string, unknown>> }>>
+}
+type Schemas = Readonly<Record<string, Schema>>
+interface RestDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components: { readonly schemas: Schemas }
+}
+interface StreamDocument {
+  readonly components: { readonly schemas: Schemas; readonly messages: Readonly<Record<string, { readonly payload: Schema }>> }
+  readonly operations: Readonly<Record<string, { readonly action: string; readonly messages: readonly { readonly $ref: string }[] }>>
+}
+
+function rest(document: RestDocument): string {
+  const { schemas } = document.components
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
+  )
+  const sent = new Set(operations.flatMap(({ operation }) => nameOf(operation.requestBody) ?? []))
+  return [
+    HEAD('/openapi.json'),
+    "import type { Operation } from '../operation.ts'\n",
+    ...Object.entries(schemas).map(([name, schema]) => declaration(name, schema, sent.has(name) || name === 'NewLeg')),
+    `/** The codes of the service's errors. Later versions may add some. */\nexport type ErrorCode = Problem['code']\n`,
+    ...operations.map(({ path, method, operation }) => operationText(path, method, operation, schemas))
+  ].join('\n')
+}
+
+/** One constant for each operation: an unused one is left out of a bundle. */
+function operationText(path: string, method: string, operation: Described, schemas: Schemas): string {
+  const { operationId, summary, security, parameters, requestBody, responses } = operation
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  if (answer === undefined) throw new Error(`${operationId} answers nothing`)
+  const paging = pagingOf(answer, schemas)
+  const auth = 'userSecret' in security[0] ? 'user' : 'platform'
+  const shape = [
+    `  readonly auth: '${auth}'`,
+    `  readonly path: ${parametersOf(parameters, 'path')}`,
+    `  readonly query: ${parametersOf(parameters, 'query')}`,
+    `  readonly body: ${nameOf(requestBody) ?? 'undefined'}`,
+    `  readonly answer: ${typeOf(answer.content['application/json'].schema, '  ', false)}`
+  ].join('\n')
+  const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Call`
+  const words = [method, path, memberOf(answer, schemas), ...(paging === null ? [] : [paging])].join(' ')
+  return [
+    `/** Parameters, body and answer of {@link ${operationId}}. */\nexport interface ${name} {\n${shape}\n}`,
+    `${comment(summary, '')}export const ${operationId}: Operation<${name}> = '${words}'\n`
+  ].join('\n')
+}
+
+/** A member that every such answer has, by which another JSON text is recognised; `[]` for a list. */
+function memberOf({ content }: Content, schemas: Schemas): string {
+  const { $ref, type } = content['application/json'].schema
+  if (type === 'array') return '[]'
+  const [first] = schemas[$ref?.replace(/^.*\//, '') ?? '']?.required ?? []
+  if (first === undefined) throw new Error(`an answer without members: ${$ref}`)
+  return first
+}
+
+/** How the next page is named: by a member of the answer, or in its `link` header. */
+function pagingOf({ content, headers = {} }: Described['responses'][string], schemas: Schemas): string | null {
+  const { $ref = '' } = content['application/json'].schema
+  const members = schemas[$ref.replace(/^.*\//, '')]?.properties ?? {}
+  return ['next_cursor', 'next_after', 'next_start'].find(name => name in members) ?? ('link' in headers ? 'link' : null)
+}
+
+function parametersOf(parameters: readonly Parameter[], place: Parameter['in']): string {
+  const own = parameters.filter(parameter => parameter.in === place)
+  if (own.length === 0) return 'Readonly<Record<never, never>>'
+  const properties = Object.fromEntries(
+    own.map(({ name, schema, description }) => [name, { ...schema, description: unencoded(description) }])
+  )
+  const required = own.flatMap(({ name, required: isRequired }) => (isRequired ? [name] : []))
+  return typeOf({ type: 'object', properties, required }, '  ', true)
+}
+
+/** The client encodes what it sends. */
+function unencoded(description: string): string {
+  return description.replace(/; write `\+` as `%2B`/, '').replace(/ ?Write the `\/` of a crypto pair as `%2F`\./, '')
+}
+
+function nameOf(body: Content | undefined): string | null {
+  return body === undefined ? null : typeOf(body.content['application/json'].schema, '', false)
+}
+
+/** Records that both documents have are those of REST. */
+function streams({ components: { schemas, messages }, operations }: StreamDocument, known: Schemas): string {
+  const shared = Object.keys(schemas).filter(name => name in known)
+  for (const name of shared) {
+    if (JSON.stringify(schemas[name]) !== JSON.stringify(known[name])) throw new Error(`the two documents describe ${name} differently`)
+  }
+  const namesOf = (action: string) => {
+    const chosen = Object.values(operations).filter(operation => operation.action === action)
+    return [...new Set(chosen.flatMap(operation => operation.messages.map(({ $ref }) => $ref.replace(/^.*\//, ''))))]
+  }
+  const sent = namesOf('receive')
+  const own = Object.entries(schemas).filter(([name]) => !(name in known))
+  const used = shared.filter(name => name in messages || JSON.stringify(own).includes(`/schemas/${name}"`))
+  return [
+    HEAD('/asyncapi.json'),
+    `import type { ${used.sort().join(', ')} } from './openapi.ts'\n`,
+    ...own.map(([name, schema]) => declaration(name, schema, sent.includes(name))),
+    `/** What a client sends. */\nexport type ClientMessage = ${sent.join(' | ')}\n`,
+    `/** What the service sends. */\nexport type ServiceMessage = ${Object.keys(messages)
+      .filter(name => !sent.includes(name))
+      .join(' | ')}\n`
+  ].join('\n')
+}
+
+const at = process.argv.indexOf('--out')
+const folder = at < 0 ? FOLDER : resolve(process.argv[at + 1] ?? FOLDER)
+const restDocument: RestDocument = JSON.parse(JSON.stringify(openApi(ENDPOINTS, ANY_URL)))
+const streamDocument: StreamDocument = JSON.parse(JSON.stringify(asyncApi(ANY_URL)))
+mkdirSync(folder, { recursive: true })
+writeFileSync(join(folder, 'openapi.ts'), rest(restDocument))
+writeFileSync(join(folder, 'asyncapi.ts'), streams(streamDocument, restDocument.components.schemas))
