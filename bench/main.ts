@@ -2,6 +2,7 @@
 
 import { abuse } from './abuse/abuse.ts'
 import { adapters } from './adapters/adapters.ts'
+import { client } from './client/client.ts'
 import { cluster } from './cluster/cluster.ts'
 import { InvalidOptions, NotInstalled } from './harness/errors.ts'
 import { history } from './history/history.ts'
@@ -16,6 +17,7 @@ const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise
   history,
   abuse,
   cluster,
+  client,
   adapters
 }
 
@@ -30,6 +32,7 @@ const USAGE = `npm run bench -- <scenario> [options]
   abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
   cluster    several nodes: the cost of an order, moves   --nodes 3  --seconds 10  --only cost,moves,shares  --profile FOLDER
                                               --rounds 20  --kinds stop,join,drain,kill,freeze  --rate 40  --logs FOLDER
+  client     orders of the TypeScript client, most answers lost   --engine embedded|postgres  --answers 100000  --seed N
   adapters   reading brokers' messages        --seconds 20
 
 market's parsers and adapters measure other programs too, which are installed once:

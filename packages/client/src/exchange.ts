@@ -55,7 +55,8 @@ export function begin({ base, headers, send, clock, hooks, limits }: Surrounding
       const notice = { method, path, requestId, attempt }
       const fail: Fail = (code, message, known = {}) => {
         const { status, nothingDone = NOTHING_DONE.includes(code) } = known
-        const isFinal = status && status >= 300 && status < 500 && status !== 408 && status !== 429
+        // What comes in half, or from a proxy, is no refusal of the service.
+        const isFinal = status && status >= 300 && status < (code === 'answer_unreadable' ? 400 : 500) && status !== 408 && status !== 429
         return new TrunklineError(code, message, { requestId, ...known, nothingDone, retrySafe: !isFinal && (isRepeatable || nothingDone) })
       }
       const startedAt = now()

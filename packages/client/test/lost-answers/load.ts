@@ -5,13 +5,14 @@ import { CrashPlatform, type CrashUser } from '@trunkline/testkit/crash/platform
 import { CLIENT_SECRET, SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
 import { inParallel } from '../../../../bench/harness/pace.ts'
 import { type Engine, type RunningService, startService } from '../../../../test/acceptance/harness.ts'
-import { Trunkline, TrunklineError } from '../../src/index.ts'
+import { Trunkline, TrunklineError, type TrunklineUser } from '../../src/index.ts'
 
 /** Of the requests that lead to an order, so many meet a fault; the shares of reads and of answers that never come are lower. */
 const SHARE = 0.6
 const READ_SHARE = 0.2
 const LATE_SHARE = 0.004
 const TIMEOUT_MS = 4_000
+const CANCEL_RETRIES = 20
 
 /** A service with its sandbox, and users. */
 export interface Scene extends AsyncDisposable {
@@ -58,51 +59,105 @@ export interface Load {
   readonly count: number
   readonly atOnce: number
   readonly chance: SeededChance
+  /** Sends the requests instead of the runtime's own. */
+  readonly fetch?: typeof fetch
 }
 
 export function emptyOutcome(): Outcome {
   return { placed: 0, unknown: 0, refused: new Map(), findings: [], faults: 0, byFault: new Map() }
 }
 
-/** Places orders of these users through a proxy that spoils most answers, each with a quantity that no other order of its user has. */
-export async function placeThroughFaults(scene: Scene, users: readonly CrashUser[], load: Load, outcome: Outcome): Promise<void> {
-  const { service, sandbox } = scene
+/** Runs `work` with a client behind a proxy that spoils most answers, and waits for what is still on its way. */
+async function throughFaults(
+  { service }: Scene,
+  { chance: { fraction }, fetch: ownFetch }: Load,
+  outcome: Outcome,
+  work: (trunkline: Trunkline) => Promise<void>
+): Promise<void> {
   const { client_id: clientId, client_secret: clientSecret } = service.demo
-  const { count, atOnce, chance } = load
-  const { fraction } = chance
-  const isOrder = (method: string, path: string) => method === 'POST' && path === '/orders'
-  await using proxy = await AnswerFaults.start(service.url, (method, path) => {
-    if (fraction() >= (isOrder(method, path) ? SHARE : READ_SHARE)) return null
+  await using proxy = await AnswerFaults.start(service.url, method => {
+    if (fraction() >= (method === 'GET' ? READ_SHARE : SHARE)) return null
     if (fraction() < LATE_SHARE) return 'late'
     const others = ANSWER_FAULTS.filter(name => name !== 'late')
     return others[Math.floor(fraction() * others.length)] ?? null
   })
-  const trunkline = new Trunkline({
-    ...{ baseUrl: proxy.url, clientId, clientSecret },
-    // The waits are as long as chance makes them, which a hundred times a second need not be whole.
-    ...{ random: () => fraction() / 10, timeoutMs: TIMEOUT_MS, totalTimeoutMs: 60_000 }
-  })
-  const asked = new Map<string, Asked>()
-  await inParallel(count, atOnce, async index => {
-    const user = users[index % users.length]
-    if (user === undefined) throw new Error('no user')
-    const quantity = String(1 + Math.floor(index / users.length))
-    const asker = trunkline.user({ userId: user.userId, userSecret: String(user.headers()['user-secret']) })
-    const ticket = {
-      account_id: user.accountId,
-      broker: 'SANDBOX',
-      side: 'BUY',
-      order_type: 'MKT',
-      order_tif: 'DAY',
-      symbol: 'AAPL'
-    } as const
-    const found = await asker.orders.place({ ...ticket, order_qty: quantity }).catch(error => error)
-    asked.set(`${user.userId} ${quantity}`, resultOf(found))
-  })
+  await work(
+    new Trunkline({
+      ...{ baseUrl: proxy.url, clientId, clientSecret },
+      // Shorter waits than a platform's: these are many.
+      ...{ random: () => fraction() / 10, timeoutMs: TIMEOUT_MS, totalTimeoutMs: 60_000, fetch: ownFetch }
+    })
+  )
   await proxy.quiet()
   outcome.faults += proxy.total
   for (const [fault, times] of proxy.counts) outcome.byFault.set(fault, (outcome.byFault.get(fault) ?? 0) + times)
-  for (const user of users) judge(user.userId, asked, bookOf((await sandbox.records(user.login)).orders), outcome)
+}
+
+function asUser(trunkline: Trunkline, { userId, headers }: CrashUser): TrunklineUser {
+  return trunkline.user({ userId, userSecret: String(headers()['user-secret']) })
+}
+
+const TERMS = { broker: 'SANDBOX', side: 'BUY', order_tif: 'DAY', symbol: 'AAPL' } as const
+
+/** Places orders of these users, each with a quantity that no other order of its user has. */
+export async function placeThroughFaults(scene: Scene, users: readonly CrashUser[], load: Load, outcome: Outcome): Promise<void> {
+  const { count, atOnce } = load
+  const asked = new Map<string, Asked>()
+  await throughFaults(scene, load, outcome, trunkline =>
+    inParallel(count, atOnce, async index => {
+      const user = users[index % users.length]
+      if (user === undefined) throw new Error('no user')
+      const quantity = String(1 + Math.floor(index / users.length))
+      const ticket = { ...TERMS, account_id: user.accountId, order_type: 'MKT', order_qty: quantity } as const
+      const found = await asUser(trunkline, user)
+        .orders.place(ticket)
+        .catch(error => error)
+      asked.set(`${user.userId} ${quantity}`, resultOf(found))
+    })
+  )
+  for (const user of users) judge(user.userId, asked, bookOf((await scene.sandbox.records(user.login)).orders), outcome)
+}
+
+/** Places orders that rest, changes the price of each once, and cancels it. The sandbox must have been asked once for each. */
+export async function changeThroughFaults(scene: Scene, user: CrashUser, load: Load, outcome: Outcome): Promise<void> {
+  const { sandbox } = scene
+  const { count, atOnce } = load
+  const price = await sandbox.restingPrice(user.login, 'AAPL')
+  const requests = () => Promise.all(['orders.submit', 'orders.amend', 'orders.cancel'].map(each => sandbox.requests(each)))
+  const before = await requests()
+  const made = { placed: 0, changed: 0, cancelled: 0, unknown: 0 }
+  await throughFaults(scene, load, outcome, trunkline =>
+    inParallel(count, atOnce, async index => {
+      const { orders } = asUser(trunkline, user)
+      const address = { account_id: user.accountId, broker: 'SANDBOX' }
+      const ticket = { ...TERMS, ...address, order_type: 'LMT', order_limit_price: price, order_qty: String(1 + index) } as const
+      try {
+        const { order_id } = await orders.place(ticket)
+        made.placed += 1
+        const changed = await orders.modify({ ...address, order_id, order_qty: String(1_001 + index) })
+        made.changed += 1
+        if (changed.replaces_order_id !== order_id) outcome.findings.push(`${order_id} was replaced by ${changed.replaces_order_id}`)
+        const cancel = { account_id: user.accountId, order_id: changed.order_id }
+        // A cancel is repeatable: how often is for the caller to say.
+        const { normalized_status: status } = await orders.cancel(cancel, { retries: CANCEL_RETRIES })
+        made.cancelled += 1
+        if (status !== 'cancelled') outcome.findings.push(`${changed.order_id} is ${status} after its cancel`)
+      } catch (error) {
+        if (!(error instanceof TrunklineError)) throw error
+        made.unknown += 1
+        if (error.code !== 'outcome_unknown') outcome.refused.set(error.code, (outcome.refused.get(error.code) ?? 0) + 1)
+      }
+    })
+  )
+  const after = await requests()
+  const wanted = [made.placed, made.changed, made.cancelled]
+  after.forEach((times, index) => {
+    const sent = times - (before[index] ?? 0)
+    const least = wanted[index] ?? 0
+    if (sent < least || sent > least + made.unknown) outcome.findings.push(`${sent} requests at the sandbox for ${JSON.stringify(made)}`)
+  })
+  outcome.placed += made.placed
+  outcome.unknown += made.unknown
 }
 
 interface Asked {

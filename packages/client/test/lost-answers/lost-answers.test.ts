@@ -1,20 +1,53 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { SeededChance } from '@trunkline/testkit/chance'
-import { emptyOutcome, openScene, placeThroughFaults } from './load.ts'
+import { changeThroughFaults, emptyOutcome, type Outcome, openScene, placeThroughFaults, type Scene } from './load.ts'
 
 const ORDERS = 300
+const CHANGES = 60
 
-test('of orders whose answers are lost, none is doubled and none is lost', async t => {
+describe('while most answers are lost', () => {
+  let scene: Scene
   const seed = Math.floor(Math.random() * 2 ** 32)
-  t.diagnostic(`seed ${seed}`)
-  await using scene = await openScene('embedded')
-  const users = [await scene.user(), await scene.user()]
-  const outcome = emptyOutcome()
-  await placeThroughFaults(scene, users, { count: ORDERS, atOnce: 16, chance: new SeededChance(seed) }, outcome)
-  t.diagnostic(JSON.stringify({ ...outcome, refused: [...outcome.refused], byFault: [...outcome.byFault] }))
-  assert.deepEqual(outcome.findings, [])
-  assert.deepEqual([...outcome.refused], [], 'nothing but a lost answer went wrong')
-  assert.ok(outcome.faults > ORDERS / 2)
-  assert.ok(outcome.placed >= ORDERS * 0.9)
+  before(async () => {
+    scene = await openScene('embedded')
+  })
+  after(() => scene[Symbol.asyncDispose]())
+
+  function shown({ refused, byFault, ...others }: Outcome): string {
+    return `seed ${seed}: ${JSON.stringify({ ...others, refused: [...refused], byFault: [...byFault] })}`
+  }
+
+  test('no order is doubled, and none is lost', async t => {
+    const users = [await scene.user(), await scene.user()]
+    const outcome = emptyOutcome()
+    await placeThroughFaults(scene, users, { count: ORDERS, atOnce: 16, chance: new SeededChance(seed) }, outcome)
+    t.diagnostic(shown(outcome))
+    assert.deepEqual(outcome.findings, [])
+    assert.deepEqual([...outcome.refused], [], 'nothing but a lost answer went wrong')
+    assert.ok(outcome.faults > ORDERS / 2)
+    assert.ok(outcome.placed >= ORDERS * 0.9)
+  })
+
+  test('a client that sends an order again under another id is found', async () => {
+    const outcome = emptyOutcome()
+    const blindly: typeof fetch = (input, init) => {
+      const body =
+        typeof init?.body === 'string' ? init.body.replace(/"cl_order_id":"[^"]+"/, `"cl_order_id":"${crypto.randomUUID()}"`) : null
+      return fetch(input, { ...init, body })
+    }
+    const load = { count: 20, atOnce: 10, chance: new SeededChance(1), fetch: blindly }
+    await placeThroughFaults(scene, [await scene.user()], load, outcome)
+    assert.match(outcome.findings.join('\n'), /the sandbox has [2-9]/)
+  })
+
+  test('no order is changed or cancelled twice', async t => {
+    const outcome = emptyOutcome()
+    const load = { count: CHANGES, atOnce: 8, chance: new SeededChance(seed) }
+    await changeThroughFaults(scene, await scene.user(), load, outcome)
+    t.diagnostic(shown(outcome))
+    assert.deepEqual(outcome.findings, [])
+    assert.deepEqual([...outcome.refused], [])
+    assert.ok(outcome.placed >= CHANGES * 0.9)
+  })
 })
