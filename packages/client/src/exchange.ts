@@ -101,14 +101,15 @@ function requestOf<S extends OperationShape>(operation: Operation<S>, params: Pa
 
 /** @throws TrunklineError what the service says, or answer_unreadable */
 function dataOf(member: string, { status, headers, text }: RawAnswer, sent: Readonly<Record<string, string>>, fail: Fail): unknown {
-  const isGood = status < 300
+  const isGood = status >= 200 && status < 300
   // A refusal may quote what it was sent.
   const secrets = isGood ? [] : [sent['client-secret'], sent['user-secret']]
   const body = parsed(secrets.reduce<string>((left, secret) => left.replaceAll(secret || '\0', '[secret]'), text))
+  if (isGood && (member === '[]' ? Array.isArray(body) : member in body)) return body
   const { code, message, details, order_id: orderId } = body
   const known = { status, requestId: headers.get('x-request-id') }
-  if (isGood && (member === '[]' ? Array.isArray(body) : member in body)) return body
-  if (isGood || typeof code !== 'string') throw fail('answer_unreadable', `The answer ${status} is not one of the service.`, known)
+  // A redirect is not followed: the credentials would go with it.
+  if (status < 400 || typeof code !== 'string') throw fail('answer_unreadable', `The answer ${status} is not the service’s.`, known)
   const retryAfterMs = Number(headers.get('retry-after')) * 1_000 || null
   throw fail(code, String(message), { ...known, details: details ?? [], orderId: orderId ?? null, retryAfterMs })
 }

@@ -8,15 +8,22 @@ export type { CancelAll } from './orders/cancel-all.ts'
 export { type Modification, type Orders, type OrderTicket, orders } from './orders/index.ts'
 export type { Item, Page, Pages } from './pages.ts'
 export {
+  type Accounts,
   accounts,
+  type Balances,
   balances,
   brokers,
+  type Connections,
   connections,
   events,
+  type MarketData,
   marketData,
+  type Positions,
   platformConnections,
   positions,
+  type Transactions,
   transactions,
+  type Users,
   users
 } from './resources.ts'
 export type { CallOptions, Clock, Hooks, RequestNotice, TrunklineOptions, UserCredentials } from './settings.ts'

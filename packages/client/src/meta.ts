@@ -45,7 +45,7 @@ export function metaOf(status: number, headers: Headers): Meta {
 /** Parses the header `trunkline-freshness`, a structured field list (RFC 9651), of which the service uses strings and tokens. */
 export function freshnessOf(header: string): readonly Freshness[] {
   return [...header.matchAll(/"?([\w-]+|\*)"?;([^,]*)/g)].map(([, accountId = '', rest]) => {
-    const of = (name: string) => new RegExp(`(?:^|;)${name}="?([^";]+)`).exec(rest ?? '')?.[1] ?? null
+    const of = (name: string) => new RegExp(`\\b${name}="?([^";]+)`).exec(rest ?? '')?.[1] ?? null
     return { accountId, confirmed: of('confirmed'), state: of('state') ?? '', reason: of('reason'), more: Number(of('more')) }
   })
 }

@@ -29,18 +29,19 @@ type Query = Readonly<Record<string, unknown>>
 
 /** Follows the pages that `next` names; those before with `prev_cursor`. */
 export function pagesOf<A>(next: string, query: Query, read: (query: Query) => Promise<Answer<A>>): Pages<A> {
+  const member = query.prev_cursor ? 'prev_cursor' : next
+  const parameter = { next_after: 'after', next_start: 'start', link: 'cursor' }[member] ?? member
   async function* pages(): AsyncGenerator<Page<A>> {
-    const member = query.prev_cursor === undefined ? next : 'prev_cursor'
-    const parameter = member === 'link' ? 'cursor' : member.replace(/^next_(?=after|start)/, '')
     let from: unknown
     for (;;) {
-      const { data: answer, meta } = await read(from === undefined ? query : { ...query, [parameter]: from })
+      const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query)
       const whole = Object(answer)
-      yield { data: Array.isArray(answer) ? answer : (whole.data ?? whole.bars), answer, meta }
-      const following = member === 'link' ? cursorIn(meta) : whole[member]
-      if (following === null || following === undefined) return
+      yield { data: whole.data ?? whole.bars ?? answer, answer, meta }
+      const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get('link') ?? '') ?? []
+      const following = member === 'link' ? link && decodeURIComponent(link) : whole[member]
+      if (!following) return
       // Otherwise a list that stands still would never end.
-      if (following === from) throw new TrunklineError('answer_unreadable', 'The list does not go on.', { requestId: meta.requestId })
+      if (following === from) throw new TrunklineError('answer_unreadable', 'The list does not go on.')
       from = following
     }
   }
@@ -58,8 +59,4 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
       return found
     }
   }
-}
-
-function cursorIn({ headers }: Meta): string | null {
-  return new URLSearchParams(/\?([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]).get('cursor')
 }

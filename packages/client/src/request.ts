@@ -37,31 +37,29 @@ export async function request(
     ])
   } catch (cause) {
     if (signal.aborted) throw fail('aborted', ABORTED)
-    if (ended.aborted) throw fail('timed_out', `No whole answer within ${timeoutMs} ms.`)
+    if (ended.aborted) throw fail('timed_out', `No answer within ${timeoutMs} ms.`)
     if (cause instanceof TrunklineError) throw cause
     // Nothing is kept of the cause: a fetch is free to quote headers in it.
     const reason = reasonOf(cause)
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason)
-    throw fail('connection_failed', `The connection failed: ${reason}.`, { nothingDone })
+    throw fail('connection_failed', `No connection: ${reason}.`, { nothingDone })
   }
 }
 
 export const ABORTED = 'The call was aborted.'
 
-async function wholeOf({ status, headers, body, type }: Response, fail: Fail): Promise<RawAnswer> {
+async function wholeOf({ status, headers, body }: Response, fail: Fail): Promise<RawAnswer> {
   const reader = body?.getReader()
-  const refuse = (what: string) => {
-    void reader?.cancel().catch(() => undefined)
-    return fail('answer_unreadable', `The answer is ${what}.`, { status })
-  }
-  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw refuse('a redirect, which is not followed')
   const decoder = new TextDecoder()
   let text = ''
   for (let bytes = 0; ; ) {
     const { value } = (await reader?.read()) ?? {}
     if (!value) return { status, headers, text }
     bytes += value.length
-    if (bytes > ANSWER_BYTES_MAX) throw refuse('too long')
+    if (bytes > ANSWER_BYTES_MAX) {
+      void reader?.cancel().catch(() => undefined)
+      throw fail('answer_unreadable', 'The answer is too long.', { status })
+    }
     text += decoder.decode(value, { stream: true })
   }
 }
@@ -69,5 +67,5 @@ async function wholeOf({ status, headers, body, type }: Response, fail: Fail): P
 /** The code of a failed connection, such as ECONNREFUSED. */
 function reasonOf(cause: unknown): string {
   const { code, cause: inner } = Object(cause)
-  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : 'no answer'
+  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : 'unknown'
 }

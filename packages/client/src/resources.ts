@@ -24,22 +24,33 @@ import {
   rotateUserSecret,
   searchSymbols
 } from './generated/openapi.ts'
-import { calling, doneAlready, listing, repeated, type Transport } from './transport.ts'
+import { type Calls, calling, doneAlready, type Lists, listing, repeated, type Transport } from './transport.ts'
 
 /** The platform's users. */
-export function users(transport: Transport) {
+export interface Users {
+  /**
+   * Creates a user, and answers the secret, which the service shows only once.
+   * @throws TrunklineError user_secret_lost: the user exists, perhaps made by this call, whose answer was lost with the secret in it.
+   */
+  readonly create: Calls<typeof createUser>
+  readonly list: Lists<typeof listUsers>
+  /** Deletes a user with all connections. After a lost answer, a user who does not exist counts as deleted. */
+  readonly delete: Calls<typeof deleteUser>
+  /**
+   * Issues a new secret, which ends the former one. Not repeated after a lost answer: if the first request were still under way, the
+   * secret that it makes would end the answered one. Call it again then.
+   */
+  readonly rotateSecret: Calls<typeof rotateUserSecret>
+}
+
+export function users(transport: Transport): Users {
   return {
-    /**
-     * Creates a user, and answers the secret, which the service shows only once.
-     * @throws TrunklineError user_secret_lost: the user exists, perhaps made by this call, whose answer was lost with the secret in it.
-     */
     create: calling(transport, createUser, () => ({ code, status, requestId }) => {
       if (code !== 'user_exists') return undefined
       const message = 'The user exists, but the answer with the secret was lost: users.rotateSecret issues another.'
       throw new TrunklineError('user_secret_lost', message, { status, requestId })
     }),
     list: listing(transport, listUsers),
-    /** Deletes a user with all connections. After a lost answer, a user who does not exist counts as deleted. */
     delete: calling(
       transport,
       deleteUser,
@@ -47,21 +58,28 @@ export function users(transport: Transport) {
         error =>
           error.code === 'user_not_found' ? doneAlready({ user_id }, error) : undefined
     ),
-    /**
-     * Issues a new secret, which ends the former one. Not repeated after a lost answer: if the first request were still under way, the
-     * secret that it makes would end the answered one. Call it again then.
-     */
     rotateSecret: calling(transport, rotateUserSecret, undefined, false)
   }
 }
 
 /** A user's logins at brokers. */
-export function connections(transport: Transport) {
+export interface Connections {
+  /** Makes a link at which the user logs in. After a lost answer it makes another; the first stays unused until it expires. */
+  readonly create: Calls<typeof createConnection>
+  /** The user's connections, newest first. */
+  readonly list: Calls<typeof listConnections>
+  /** Confirms that this user made the login. After a lost answer, a connection of this user that is claimed counts as claimed here. */
+  readonly claim: Calls<typeof claimConnection>
+  /** Deletes a connection. After a lost answer, one that does not exist counts as deleted. */
+  readonly delete: Calls<typeof deleteConnection>
+  /** Issues a token for the market data stream, valid for a day. A newer one ends it for new sessions. */
+  readonly marketDataToken: Calls<typeof issueMarketDataToken>
+}
+
+export function connections(transport: Transport): Connections {
   return {
-    /** Makes a link at which the user logs in. After a lost answer it makes another; the first stays unused until it expires. */
     create: calling(transport, createConnection),
     list: calling(transport, listConnections),
-    /** Confirms that this user made the login. After a lost answer, a connection of this user that is claimed counts as claimed here. */
     claim: calling(
       transport,
       claimConnection,
@@ -69,7 +87,6 @@ export function connections(transport: Transport) {
         (error, exchange) =>
           error.code === 'connection_claimed' ? claimed(exchange, connection_id, error) : undefined
     ),
-    /** After a lost answer, a connection that does not exist counts as deleted. */
     delete: calling(
       transport,
       deleteConnection,
@@ -77,7 +94,6 @@ export function connections(transport: Transport) {
         error =>
           error.code === 'connection_not_found' ? doneAlready({ connection_id }, error) : undefined
     ),
-    /** Issues a token for the market data stream, valid for a day. A newer one ends it for new sessions. */
     marketDataToken: calling(transport, issueMarketDataToken)
   }
 }
@@ -90,44 +106,70 @@ async function claimed(exchange: Exchange, connectionId: string, error: unknown)
 }
 
 /** A user's accounts at all brokers. */
-export function accounts(transport: Transport) {
+export interface Accounts {
+  readonly list: Calls<typeof listAccounts>
+}
+
+export function accounts(transport: Transport): Accounts {
   return { list: calling(transport, listAccounts) }
 }
 
-/** What the accounts hold in money. */
-export function balances(transport: Transport) {
+/** What the accounts hold in money, by account and currency. */
+export interface Balances {
+  readonly list: Calls<typeof listBalances>
+}
+
+export function balances(transport: Transport): Balances {
   return { list: calling(transport, listBalances) }
 }
 
 /** What the accounts hold besides money. */
-export function positions(transport: Transport) {
+export interface Positions {
+  readonly list: Calls<typeof listPositions>
+}
+
+export function positions(transport: Transport): Positions {
   return { list: calling(transport, listPositions) }
 }
 
-/** What changed the accounts. */
-export function transactions(transport: Transport) {
+/** What changed the accounts' cash and holdings. */
+export interface Transactions {
+  readonly list: Lists<typeof listTransactions>
+}
+
+export function transactions(transport: Transport): Transactions {
   return { list: listing(transport, listTransactions) }
 }
 
 /** Single reads of a connection's market data. */
-export function marketData(transport: Transport) {
+export interface MarketData {
+  readonly symbols: Calls<typeof searchSymbols>
+  /** The dates for which there are options on a symbol. */
+  readonly expirations: Calls<typeof readExpirations>
+  /** The options of one expiration date, with their prices. */
+  readonly chain: Calls<typeof readChain>
+  readonly quote: Calls<typeof readQuote>
+  /** Past bars, ascending. */
+  readonly bars: Lists<typeof readBars>
+}
+
+export function marketData(transport: Transport): MarketData {
   return {
     symbols: calling(transport, searchSymbols),
     expirations: calling(transport, readExpirations),
     chain: calling(transport, readChain),
     quote: calling(transport, readQuote),
-    /** Past bars, ascending. */
     bars: listing(transport, readBars)
   }
 }
 
 /** The brokers that users can connect. */
-export function brokers(transport: Transport) {
+export function brokers(transport: Transport): Calls<typeof listBrokers> {
   return calling(transport, listBrokers)
 }
 
 /** The connections of all users, newest first. */
-export function platformConnections(transport: Transport) {
+export function platformConnections(transport: Transport): Lists<typeof listPlatformConnections> {
   return listing(transport, listPlatformConnections)
 }
 
@@ -135,7 +177,7 @@ export function platformConnections(transport: Transport) {
  * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
  * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
  */
-export function events(transport: Transport) {
+export function events(transport: Transport): Lists<typeof listEvents> {
   return listing(transport, listEvents, ({ after }, { oldest_seq: oldest }) => {
     if (after !== undefined && after < oldest - 1)
       throw new TrunklineError('events_missing', `The log begins at ${oldest}: read a snapshot.`)

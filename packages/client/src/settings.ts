@@ -95,8 +95,8 @@ export function checkedBase({ baseUrl, allowHttp }: TrunklineOptions): string {
   // Never quoted: it may hold a password.
   const { protocol, hostname, href } = URL.canParse(baseUrl) ? new URL(baseUrl) : new URL('x:')
   const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) throw invalid('baseUrl must be https, or http on this machine')
-  if (/[@?#]/.test(href)) throw invalid('baseUrl must have no user, query or fragment')
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) throw invalid('baseUrl must be https, or this machine')
+  if (/[@?#]/.test(href)) throw invalid('baseUrl must be only an address')
   return href.replace(/\/+$/, '')
 }
 

@@ -13,6 +13,12 @@ export interface Call<T> extends Promise<T> {
 /** The parameters of a call, which may be left out if none is required. */
 export type Given<P> = object extends P ? [params?: P, options?: CallOptions] : [params: P, options?: CallOptions]
 
+/** A method that makes requests of an operation. */
+export type Calls<O> = O extends Operation<infer S> ? (...given: Given<Params<S>>) => Call<S['answer']> : never
+
+/** A method that reads the pages of an operation. */
+export type Lists<O> = O extends Operation<infer S> ? (...given: Given<Params<S>>) => Pages<S['answer']> : never
+
 /** What a request that is sent again after a lost answer may meet: the trace of the first one. Undefined: something else. */
 export type AfterLoss<A> = (error: TrunklineError, exchange: Exchange) => Promise<Answer<A>> | Answer<A> | undefined
 

@@ -1,14 +1,21 @@
-import { orders } from './orders/index.ts'
+import { type Orders, orders } from './orders/index.ts'
 import {
+  type Accounts,
   accounts,
+  type Balances,
   balances,
   brokers,
+  type Connections,
   connections,
   events,
+  type MarketData,
   marketData,
+  type Positions,
   platformConnections,
   positions,
+  type Transactions,
   transactions,
+  type Users,
   users
 } from './resources.ts'
 import type { TrunklineOptions, UserCredentials } from './settings.ts'
@@ -17,9 +24,15 @@ import { type Transport, transportOf } from './transport.ts'
 /** The service, with the credentials of a platform. */
 export class Trunkline {
   readonly #transport: Transport
-  readonly users: ReturnType<typeof users>
+  readonly users: Users
+  /** The brokers that users can connect. */
   readonly brokers: ReturnType<typeof brokers>
+  /**
+   * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
+   * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
+   */
   readonly events: ReturnType<typeof events>
+  /** The connections of all users, newest first. */
   readonly platformConnections: ReturnType<typeof platformConnections>
 
   /** @throws TrunklineError setting_invalid */
@@ -40,13 +53,13 @@ export class Trunkline {
 
 /** What the service does for one user. */
 export interface TrunklineUser {
-  readonly connections: ReturnType<typeof connections>
-  readonly accounts: ReturnType<typeof accounts>
-  readonly balances: ReturnType<typeof balances>
-  readonly positions: ReturnType<typeof positions>
-  readonly transactions: ReturnType<typeof transactions>
-  readonly orders: ReturnType<typeof orders>
-  readonly marketData: ReturnType<typeof marketData>
+  readonly connections: Connections
+  readonly accounts: Accounts
+  readonly balances: Balances
+  readonly positions: Positions
+  readonly transactions: Transactions
+  readonly orders: Orders
+  readonly marketData: MarketData
 }
 
 function userOf(transport: Transport): TrunklineUser {

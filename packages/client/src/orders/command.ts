@@ -4,21 +4,11 @@ import type { Answer, Exchange } from '../exchange.ts'
 import { listOrders, type Order, readOrder } from '../generated/openapi.ts'
 import type { Operation, OperationShape, Params } from '../operation.ts'
 import { repeated } from '../transport.ts'
-import type { Match } from './terms.ts'
+import { matched } from './terms.ts'
 import { mayDiffer } from './trading-day.ts'
 
 interface OrderShape extends OperationShape {
   readonly answer: Order
-}
-
-/** An order to be made, and how to know it again. */
-export interface Intent<S extends OrderShape> {
-  readonly operation: Operation<S>
-  readonly params: Params<S>
-  readonly clOrderId: string
-  /** The id was made for this call: nobody else's order has it. */
-  readonly isOwnId: boolean
-  readonly compare: (order: Order) => Match
 }
 
 const LOOK_UPS = 8
@@ -27,110 +17,108 @@ const DAY_MS = 86_400_000
 const SLACK_MS = 3_000
 
 /**
- * Sends the request until its outcome is known. After an answer that was lost, the same request goes out again under the same id: the
- * service makes it once, and names the order that has the id, which is read and compared. Once the trading day may have changed, the id
- * could be used again, so from then on the order is only looked up.
+ * Sends a request for an order until its outcome is known. After an answer that was lost, the same request goes out again under the same
+ * id: the service makes it once, and names the order that has the id, which is read and compared. Once the trading day may have changed, the
+ * id could be used again, so from then on the order is only looked up.
+ * @param isOwnId the id was made for this call, so nobody else's order has it
+ * @param asked what the order must match
  * @throws TrunklineError with `clOrderId`: what the service answered when no request before had been lost, cl_order_id_taken,
  * outcome_unknown, aborted, or why no request got through.
  */
-export async function commandOnce<S extends OrderShape>(exchange: Exchange, intent: Intent<S>): Promise<Answer<Order>> {
-  const { clOrderId } = intent
-  const state: State = { firstAt: exchange.clock.now(), mayExist: false, orderId: null }
+export async function commandOnce<S extends OrderShape>(
+  exchange: Exchange,
+  operation: Operation<S>,
+  params: Params<S>,
+  clOrderId: string,
+  isOwnId: boolean,
+  asked: object
+): Promise<Answer<Order>> {
+  const { now } = exchange.clock
+  const firstAt = now()
+  /** A request may have been carried out whose answer did not come. */
+  let mayExist = false
+  let orderId: string | null = null
+  const isLate = () => mayExist && mayDiffer(firstAt, now())
+
   try {
-    return (await send(exchange, intent, state)) ?? (await lookUp(exchange, intent, state))
+    return (await send()) ?? (await lookUp())
   } catch (cause) {
     const error = asOurs(cause)
-    if (!state.mayExist || error.order) throw new TrunklineError(error.code, error.message, { ...error, clOrderId })
-    const { status, requestId } = error
-    const code = error.code === 'aborted' ? 'aborted' : 'outcome_unknown'
-    const message = `It is unknown whether the order ${clOrderId} was placed: look for it. ${error.message}`
-    throw new TrunklineError(code, message, { status, requestId, clOrderId, orderId: state.orderId })
+    const { status, requestId, code, message } = error
+    if (!mayExist || error.order) throw new TrunklineError(code, message, { ...error, clOrderId })
+    const unknown = `It is unknown whether the order ${clOrderId} was placed: look for it. ${message}`
+    throw new TrunklineError(code === 'aborted' ? code : 'outcome_unknown', unknown, { status, requestId, clOrderId, orderId })
   }
-}
 
-interface State {
-  readonly firstAt: number
-  /** A request may have been carried out whose answer did not come. */
-  mayExist: boolean
-  orderId: string | null
-}
-
-/** Null once the order can only be looked up. */
-async function send<S extends OrderShape>(exchange: Exchange, intent: Intent<S>, state: State): Promise<Answer<Order> | null> {
-  const isLate = () => state.mayExist && mayDiffer(state.firstAt, exchange.clock.now())
-  for (;;) {
-    const found = await attempted(exchange, intent)
-    if (!(found instanceof TrunklineError)) return found
-    const { code, orderId } = found
-    const isLoss = mayBeCarriedOut(found)
-    if (code === 'cl_order_id_duplicate' && orderId && (state.mayExist || intent.isOwnId)) {
-      state.mayExist = true
-      state.orderId = orderId
-      exchange.renew()
-      const named = await repeated(exchange, readOrder, { order_id: orderId })
-      return recognised(intent, named.data, named)
+  /** Null once the order can only be looked up. */
+  async function send(): Promise<Answer<Order> | null> {
+    for (;;) {
+      let error: TrunklineError
+      try {
+        const answer = await exchange.attempt(operation, params, false)
+        if (answer.data.cl_order_id === clOrderId) return answer
+        error = new TrunklineError('answer_unreadable', 'The answer is about another order.')
+      } catch (cause) {
+        error = asOurs(cause)
+      }
+      if (error.code === 'cl_order_id_duplicate' && error.orderId && (mayExist || isOwnId)) {
+        mayExist = true
+        orderId = error.orderId
+        exchange.renew()
+        return recognised(await repeated(exchange, readOrder, { order_id: orderId }))
+      }
+      const isRefusal = isRefused(error)
+      if (isRefusal && !mayExist) throw error
+      mayExist ||= !isRefusal && !error.nothingDone
+      // What is refused now says nothing of the request that was lost: only its order can.
+      if (isRefusal || isLate()) return null
+      if (error.code === 'aborted') throw error
+      try {
+        await exchange.pause(error)
+      } catch (cause) {
+        if (!mayExist || asOurs(cause).code === 'aborted') throw cause
+        return null
+      }
+      if (isLate()) return null
     }
-    const isRefusal = !isLoss && !found.nothingDone
-    if (isRefusal && !state.mayExist) throw found
-    state.mayExist ||= isLoss
-    // What is refused now says nothing of the request that was lost: only its order can.
-    if (isRefusal || isLate()) return null
-    if (code === 'aborted') throw found
-    try {
-      await exchange.pause(found)
-    } catch (cause) {
-      if (!state.mayExist || asOurs(cause).code === 'aborted') throw cause
-      return null
+  }
+
+  /** Looks for the order for a while: the request may still be under way at the service. */
+  async function lookUp(): Promise<Answer<Order>> {
+    const query = { cl_order_id: clOrderId, start_time: new Date(firstAt - DAY_MS).toISOString() }
+    exchange.renew()
+    for (;;) {
+      let error = new TrunklineError('outcome_unknown', 'It is not there yet.')
+      try {
+        const { data, meta } = await exchange.attempt(listOrders, query, true)
+        // By the service's clock: an older order with this id is one of another day.
+        const since = (Date.parse(meta.headers.get('date') ?? '') || now()) - (now() - firstAt) - SLACK_MS
+        const order = data.data.find(each => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since)
+        if (order) return recognised({ data: order, meta })
+      } catch (cause) {
+        error = asOurs(cause)
+        if (!error.retrySafe) throw error
+      }
+      await exchange.pause(error, LOOK_UPS)
     }
-    if (isLate()) return null
+  }
+
+  function recognised(found: Answer<Order>): Answer<Order> {
+    const match = matched(asked, found.data)
+    if (match === 'same') return found
+    const about = { order: found.data, orderId: found.data.order_id, requestId: found.meta.requestId }
+    if (match === 'other') throw new TrunklineError('cl_order_id_taken', 'Another order has this id: nothing was placed.', about)
+    throw new TrunklineError('outcome_unknown', 'The order with this id has other terms, perhaps changed by its broker.', about)
   }
 }
 
-async function attempted<S extends OrderShape>(exchange: Exchange, { operation, params, clOrderId }: Intent<S>) {
-  try {
-    const answer = await exchange.attempt(operation, params, false)
-    return answer.data.cl_order_id === clOrderId ? answer : new TrunklineError('answer_unreadable', 'The answer is about another order.')
-  } catch (cause) {
-    return asOurs(cause)
-  }
-}
-
-/** Everything else with a status below 500 is the service's own word that it does not make this order. */
-function mayBeCarriedOut({ code, status, nothingDone }: TrunklineError): boolean {
-  if (nothingDone || code === 'setting_invalid') return false
-  return code === 'answer_unreadable' || !status || status >= 500 || status === 408
+/** The service's own word that it does not make this order. A proxy can say nothing of the kind. */
+function isRefused({ code, status, nothingDone }: TrunklineError): boolean {
+  if (nothingDone || code === 'answer_unreadable') return false
+  return code === 'setting_invalid' || (!!status && status < 500 && status !== 408)
 }
 
 function asOurs(cause: unknown): TrunklineError {
   if (cause instanceof TrunklineError) return cause
   throw cause
-}
-
-function recognised<S extends OrderShape>({ compare }: Intent<S>, order: Order, { meta }: Answer<unknown>): Answer<Order> {
-  const match = compare(order)
-  if (match === 'same') return { data: order, meta }
-  const about = { order, orderId: order.order_id, requestId: meta.requestId }
-  if (match === 'other') throw new TrunklineError('cl_order_id_taken', 'Another order has this id: nothing was placed.', about)
-  throw new TrunklineError('outcome_unknown', 'The order with this id has other terms, perhaps changed by its broker.', about)
-}
-
-/** Looks for the order for a while: the request may still be under way at the service. */
-async function lookUp<S extends OrderShape>(exchange: Exchange, intent: Intent<S>, { firstAt }: State): Promise<Answer<Order>> {
-  const { now } = exchange.clock
-  const query = { cl_order_id: intent.clOrderId, start_time: new Date(firstAt - DAY_MS).toISOString() }
-  exchange.renew()
-  for (;;) {
-    let error = new TrunklineError('outcome_unknown', 'There is no such order yet.')
-    try {
-      const page = await exchange.attempt(listOrders, query, true)
-      // By the service's clock: an older order with this id is one of another day.
-      const since = (Date.parse(page.meta.headers.get('date') ?? '') || now()) - (now() - firstAt) - SLACK_MS
-      const order = page.data.data.find(each => each.cl_order_id === intent.clOrderId && Date.parse(each.entry_time) >= since)
-      if (order) return recognised(intent, order, page)
-    } catch (cause) {
-      error = asOurs(cause)
-      if (!error.retrySafe) throw error
-    }
-    await exchange.pause(error, LOOK_UPS)
-  }
 }

@@ -1,4 +1,5 @@
 import {
+  type CancelResults,
   cancelOrder,
   listOrders,
   modifyOrder,
@@ -10,10 +11,9 @@ import {
   readOrder
 } from '../generated/openapi.ts'
 import { type CallOptions, randomId } from '../settings.ts'
-import { type Call, calling, callOf, listing, repeated, type Transport } from '../transport.ts'
+import { type Call, type Calls, calling, callOf, type Lists, listing, repeated, type Transport } from '../transport.ts'
 import { type CancelAll, cancelAll } from './cancel-all.ts'
 import { commandOnce } from './command.ts'
-import { comparedWithChange, comparedWithNew } from './terms.ts'
 
 /** An order to place. Without a `cl_order_id` it gets a random one, which every error names. */
 export type OrderTicket = Omit<NewOrder, 'cl_order_id'> & { readonly cl_order_id?: string | undefined }
@@ -25,37 +25,41 @@ export type Modification = Omit<OrderChange, 'new_cl_order_id'> & {
   readonly new_cl_order_id?: string | undefined
 }
 
-export type Orders = ReturnType<typeof orders>
-
 /** A user's orders. */
-export function orders(transport: Transport) {
+export interface Orders {
+  /**
+   * Places an order, once. Choose and store the `cl_order_id` before, if the order must survive the end of this program. The service refuses
+   * an id that was used earlier in the trading day (`cl_order_id_duplicate`).
+   */
+  place(ticket: OrderTicket, options?: CallOptions): Call<Order>
+  /** Asks what an order would cost. Nothing is placed. */
+  readonly preview: Calls<typeof previewOrder>
+  readonly read: Calls<typeof readOrder>
+  readonly list: Lists<typeof listOrders>
+  /** Replaces an open order by a new one, once. Answers the new one. */
+  modify(change: Modification, options?: CallOptions): Call<Order>
+  /** Requests a cancel. If the order has ended when the request is repeated after a lost answer, the order as it ended. */
+  readonly cancel: Calls<typeof cancelOrder>
+  /** Requests the cancel of every open order in scope, until none is left or the time is over: read the results. */
+  cancelAll(scope: CancelAll, options?: CallOptions): Call<CancelResults>
+}
+
+export function orders(transport: Transport): Orders {
   return {
-    /**
-     * Places an order, once. Choose and store the `cl_order_id` before, if the order must survive the end of this program. The service
-     * refuses an id that was used earlier in the trading day (`cl_order_id_duplicate`).
-     */
-    place(ticket: OrderTicket, options?: CallOptions): Call<Order> {
-      const clOrderId = ticket.cl_order_id ?? randomId()
-      const params = { ...ticket, cl_order_id: clOrderId }
-      const compare = (order: Order) => comparedWithNew(params, order)
-      return callOf(
-        commandOnce(transport.begin(options), { operation: placeOrder, params, clOrderId, isOwnId: !ticket.cl_order_id, compare })
-      )
+    place(ticket, options) {
+      const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() }
+      // A new order replaces none, and is for an amount of money only if it says so.
+      const asked = { ...ticket, order_notional: ticket.order_notional ?? '', replaces_order_id: '' }
+      return callOf(commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, !ticket.cl_order_id, asked))
     },
-    /** Asks what an order would cost. Nothing is placed. */
     preview: calling(transport, previewOrder),
     read: calling(transport, readOrder),
     list: listing(transport, listOrders),
-    /** Replaces an open order by a new one, once. Answers the new one. */
-    modify(change: Modification, options?: CallOptions): Call<Order> {
-      const clOrderId = change.new_cl_order_id ?? randomId()
-      const params = { ...change, new_cl_order_id: clOrderId }
-      const compare = (order: Order) => comparedWithChange(params, order)
-      return callOf(
-        commandOnce(transport.begin(options), { operation: modifyOrder, params, clOrderId, isOwnId: !change.new_cl_order_id, compare })
-      )
+    modify(change, options) {
+      const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() }
+      const asked = { ...change, replaces_order_id: change.order_id }
+      return callOf(commandOnce(transport.begin(options), modifyOrder, params, params.new_cl_order_id, !change.new_cl_order_id, asked))
     },
-    /** Requests a cancel. If the order has ended when the request is repeated after a lost answer, the order as it ended. */
     cancel: calling(
       transport,
       cancelOrder,
@@ -63,7 +67,6 @@ export function orders(transport: Transport) {
         (error, exchange) =>
           error.code === 'order_not_open' ? repeated(exchange, readOrder, { order_id }) : undefined
     ),
-    /** Requests the cancel of every open order in scope, until none is left or the time is over: read the results. */
-    cancelAll: (scope: CancelAll, options?: CallOptions) => callOf(cancelAll(transport.begin(options), scope))
+    cancelAll: (scope, options) => callOf(cancelAll(transport.begin(options), scope))
   }
 }
