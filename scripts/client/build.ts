@@ -1,20 +1,22 @@
-// `npm run client`: the client as a package for npm, in `.build/client`, and packed beside it. With `--out FOLDER` it is made there.
+// `npm run client`: the client as it is published, in `packages/client/dist`. With `--out FOLDER` it is made there.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { CLIENT, minified, TARGET } from './bundle.ts'
 
 const ROOT = resolve(CLIENT, '..', '..')
+const DIST = join(CLIENT, 'dist')
 
-/** Writes the package into an empty folder. */
+/** Writes the package into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  await build({
-    ...{ entryPoints: [join(CLIENT, 'src/index.ts')], outfile: join(folder, 'index.js'), bundle: true, sourcemap: true },
-    ...{ format: 'esm', target: TARGET, charset: 'utf8', logLevel: 'silent' }
+  const { outputFiles } = await build({
+    ...{ entryPoints: [join(CLIENT, 'src/index.ts')], outfile: join(DIST, 'index.js'), absWorkingDir: CLIENT, write: false },
+    ...{ bundle: true, sourcemap: true, format: 'esm', target: TARGET, charset: 'utf8', logLevel: 'silent' }
   })
+  for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents)
   writeFileSync(join(folder, 'trunkline.min.js'), await minified('{ Trunkline, TrunklineError }'))
   declare(join(folder, 'types'))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
@@ -48,8 +50,5 @@ function manifest(): object {
 
 if (process.argv[1] === import.meta.filename) {
   const at = process.argv.indexOf('--out')
-  const folder = resolve(at < 0 ? join(ROOT, '.build/client') : (process.argv[at + 1] ?? ''))
-  await buildClient(folder)
-  const { status } = spawnSync('npm', ['pack', folder, '--pack-destination', resolve(folder, '..')], { stdio: 'inherit' })
-  process.exitCode = status ?? 1
+  await buildClient(at < 0 ? DIST : resolve(process.argv[at + 1] ?? ''))
 }

@@ -10,6 +10,7 @@ import { FILES, ROOT, textOf } from './repository.ts'
 
 const GENERATED = FILES.filter(file => file === 'docs/settings.md' || /^docs\/brokers\/[^/]+\.md$/.test(file))
 const CLIENT = FILES.filter(file => file.startsWith('packages/client/src/generated/'))
+const BUILT = FILES.filter(file => file.startsWith('packages/client/dist/'))
 /** What is counted: everything else is text. */
 const COUNTS = [
   'after',
@@ -32,6 +33,10 @@ const COUNTS = [
 
 test('the generated types and operations of the client are fresh', () => {
   assert.deepEqual(freshFrom(['scripts/client/generate.ts'], 'packages/client/src/generated'), presentIn(CLIENT), 'run: npm run generate')
+})
+
+test('the built client is fresh', () => {
+  assert.deepEqual(freshFrom(['scripts/client/build.ts'], 'packages/client/dist'), presentIn(BUILT), 'run: npm run client')
 })
 
 test('no amount of money or quantity, and no `ts`, is a number in the types of the client', () => {

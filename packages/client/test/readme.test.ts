@@ -1,15 +1,15 @@
-// The package as it is published: the program of its README, checked by its declarations, and run against the service.
+// The package as the service serves it: installed by npm, and the program of its README checked by its declarations and run.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { until } from '@trunkline/testkit/until'
 import { transform } from 'esbuild'
-import { buildClient } from '../../../scripts/client/build.ts'
-import { startService } from '../../../test/acceptance/harness.ts'
+import { type RunningService, startService } from '../../../test/acceptance/harness.ts'
 import { type Block, blocksIn, holdAgainst } from '../../../test/acceptance/snippets.ts'
 import { Walker } from '../../../test/acceptance/walker.ts'
 
@@ -24,30 +24,41 @@ const CONFIG = {
   files: ['program.ts', 'globals.d.ts']
 }
 
-describe('the published package', () => {
+describe('the package that the service serves', () => {
+  let service: RunningService
   let folder = ''
   let blocks: readonly Block[] = []
   before(async () => {
+    service = await startService('embedded')
     folder = await mkdtemp(join(tmpdir(), 'trunkline-client-'))
-    await buildClient(join(folder, 'node_modules/@trunkline/client'))
     blocks = blocksIn(await readFile(README, 'utf8'))
     const program = blocks.filter(({ marks }) => marks[0] === 'ts' && marks.includes('run')).map(({ text }) => text)
-    await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
     await writeFile(join(folder, 'globals.d.ts'), 'declare const process: { readonly env: Readonly<Record<string, string | undefined>> }\n')
     await writeFile(join(folder, 'program.ts'), program.join('\n'))
     await writeFile(join(folder, 'program.js'), (await transform(program.join('\n'), { loader: 'ts', format: 'esm' })).code)
+    const npm = ['install', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), `${service.url}/client.tgz`]
+    await promisify(execFile)('npm', npm, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
   })
-  after(() => rm(folder, { recursive: true }))
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
 
   test('has declarations that a strict program compiles with', () => {
     const { status, stdout } = spawnSync(TSC, ['-p', folder], { encoding: 'utf8' })
     assert.equal(status, 0, stdout)
   })
 
+  test('is served as one module, too', async () => {
+    const { Trunkline } = await import(
+      `data:text/javascript,${encodeURIComponent(await (await fetch(`${service.url}/client/trunkline.js`)).text())}`
+    )
+    assert.equal(typeof Trunkline, 'function')
+  })
+
   test('runs the program of the README', async () => {
-    await using service = await startService('embedded')
     const { client_id, client_secret, sandbox_logins } = service.demo
     const child = spawn(process.execPath, [join(folder, 'program.js')], {
       env: { TRUNKLINE_URL: service.url, TRUNKLINE_CLIENT_ID: client_id, TRUNKLINE_CLIENT_SECRET: client_secret },

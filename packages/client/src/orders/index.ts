@@ -28,8 +28,8 @@ export type Modification = Omit<OrderChange, 'new_cl_order_id'> & {
 /** A user's orders. */
 export interface Orders {
   /**
-   * Places an order, once. Choose and store the `cl_order_id` before, if the order must survive the end of this program. The service refuses
-   * an id that was used earlier in the trading day (`cl_order_id_duplicate`).
+   * Places an order, once. Choose and store the `cl_order_id` before, if the order must survive the end of this program. The service
+   * refuses an id that was used earlier in the trading day (`cl_order_id_duplicate`).
    */
   place(ticket: OrderTicket, options?: CallOptions): Call<Order>
   /** Asks what an order would cost. Nothing is placed. */

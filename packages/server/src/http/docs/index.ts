@@ -10,6 +10,7 @@ import { serveLive } from './live/index.ts'
 import { MARKET_STREAM } from './market-stream.ts'
 import { openApi } from './openapi.ts'
 import { referencePage } from './page.ts'
+import { serveClient } from './served-client.ts'
 
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -28,6 +29,7 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
     () => readFileSync(new URL('style.css', import.meta.url)),
     () => typed('text/css')
   )
+  serveClient(app)
   serveGuides(app, { ...typed('text/html'), 'content-security-policy': POLICY })
   serveDocument('/openapi.json', () => openApi(ENDPOINTS, publicUrl()))
   serveDocument('/asyncapi.json', () => asyncApi(publicUrl()))

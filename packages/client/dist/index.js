@@ -1,0 +1,612 @@
+// src/errors.ts
+var TrunklineError = class extends Error {
+  name = "TrunklineError";
+  code;
+  /** The HTTP status; null if there was no answer. */
+  status = null;
+  /** Names the request in the logs of the service. */
+  requestId = null;
+  /** The fields or parameters that are wrong. */
+  details = [];
+  /** The order that the error is about, where the service named one. */
+  orderId = null;
+  /** The id under which the call placed an order, or tried to. */
+  clOrderId = null;
+  /** With `cl_order_id_taken` and `outcome_unknown`: the order that was found under the id. */
+  order = null;
+  /** How long the service asks to wait. */
+  retryAfterMs = null;
+  /** Nothing was stored or sent: the request did not leave, or the service refused it before it did anything. */
+  nothingDone = false;
+  /** The very same request may succeed later, and does nothing twice. */
+  retrySafe = false;
+  constructor(code, message, known = {}) {
+    super(message);
+    this.code = code;
+    Object.assign(this, known);
+  }
+};
+
+// src/generated/openapi.ts
+var createUser = "POST /users user_id";
+var listUsers = "GET /users data next_cursor";
+var deleteUser = "DELETE /users/{user_id} user_id";
+var rotateUserSecret = "POST /users/{user_id}/rotate-secret user_id";
+var createConnection = "POST /connections authorization_url";
+var listConnections = "GET /connections []";
+var claimConnection = "POST /connections/{connection_id}/claim connection_id";
+var listPlatformConnections = "GET /platform/connections data next_cursor";
+var deleteConnection = "DELETE /connections/{connection_id} connection_id";
+var issueMarketDataToken = "GET /connections/{connection_id}/token access_token";
+var listAccounts = "GET /accounts []";
+var listBalances = "GET /balances []";
+var listPositions = "GET /positions []";
+var listTransactions = "GET /transactions [] link";
+var placeOrder = "POST /orders order_id";
+var listOrders = "GET /orders data next_cursor";
+var previewOrder = "POST /orders/preview account_id";
+var readOrder = "GET /orders/{order_id} order_id";
+var modifyOrder = "PATCH /accounts/{account_id}/orders/{order_id} order_id";
+var cancelOrder = "DELETE /accounts/{account_id}/orders/{order_id} order_id";
+var cancelOrders = "POST /orders/cancel results";
+var listEvents = "GET /events data next_after";
+var listBrokers = "GET /brokers []";
+var searchSymbols = "GET /connections/{connection_id}/market-data/symbols symbols";
+var readExpirations = "GET /connections/{connection_id}/market-data/expirations symbol";
+var readChain = "GET /connections/{connection_id}/market-data/chain symbol";
+var readQuote = "GET /connections/{connection_id}/market-data/quote symbol";
+var readBars = "GET /connections/{connection_id}/market-data/bars symbol next_start";
+
+// src/settings.ts
+async function notify(hook, notice) {
+  try {
+    await hook?.(notice);
+  } catch {
+  }
+}
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}
+function checkedBase({ baseUrl, allowHttp }) {
+  const { protocol, hostname, href } = URL.canParse(baseUrl) ? new URL(baseUrl) : new URL("x:");
+  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
+  if (protocol !== "https:" && !(protocol === "http:" && isLocal)) throw invalid("baseUrl must be https, or this machine");
+  if (/[@?#]/.test(href)) throw invalid("baseUrl must be only an address");
+  return href.replace(/\/+$/, "");
+}
+function headersOf({ clientId, clientSecret }, user) {
+  const headers = {
+    "client-id": clientId,
+    "client-secret": clientSecret,
+    // Headers are bytes, and the service reads this one as UTF-8.
+    ...user && { "user-id": String.fromCharCode(...new TextEncoder().encode(user.userId)), "user-secret": user.userSecret }
+  };
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[ -~\x80-\xff]+$/.test(value ?? "")) throw invalid(`${name} is not what the service issued`);
+  }
+  return headers;
+}
+function invalid(message) {
+  return new TrunklineError("setting_invalid", message);
+}
+function randomId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join("");
+}
+
+// src/meta.ts
+function metaOf(status, headers) {
+  const count = (name) => Number(headers.get(`ratelimit-${name}`));
+  return {
+    status,
+    requestId: headers.get("x-request-id"),
+    freshness: freshnessOf(headers.get("trunkline-freshness") ?? ""),
+    rateLimit: headers.has("ratelimit-limit") ? { limit: count("limit"), remaining: count("remaining"), resetSeconds: count("reset") } : null,
+    headers
+  };
+}
+function freshnessOf(header) {
+  return [...header.matchAll(/"?([\w-]+|\*)"?;([^,]*)/g)].map(([, accountId = "", rest]) => {
+    const of = (name) => new RegExp(`\\b${name}="?([^";]+)`).exec(rest ?? "")?.[1] ?? null;
+    return { accountId, confirmed: of("confirmed"), state: of("state") ?? "", reason: of("reason"), more: Number(of("more")) };
+  });
+}
+
+// src/request.ts
+var ANSWER_BYTES_MAX = 2 ** 25;
+async function request(send, url, init, timeoutMs, signal, fail) {
+  if (signal.aborted) throw fail("aborted", ABORTED, { nothingDone: true });
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    return await Promise.race([
+      new Promise((_, reject) => ended.addEventListener("abort", reject)),
+      send(url, { ...init, redirect: "manual", credentials: "omit", cache: "no-store", signal: ended }).then(
+        (response) => wholeOf(response, fail)
+      )
+    ]);
+  } catch (cause) {
+    if (signal.aborted) throw fail("aborted", ABORTED);
+    if (ended.aborted) throw fail("timed_out", `No answer within ${timeoutMs} ms.`);
+    if (cause instanceof TrunklineError) throw cause;
+    const reason = reasonOf(cause);
+    const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason);
+    throw fail("connection_failed", `No connection: ${reason}.`, { nothingDone });
+  }
+}
+var ABORTED = "The call was aborted.";
+async function wholeOf({ status, headers, body }, fail) {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = 0; ; ) {
+    const { value } = await reader?.read() ?? {};
+    if (!value) return { status, headers, text };
+    bytes += value.length;
+    if (bytes > ANSWER_BYTES_MAX) {
+      void reader?.cancel().catch(() => void 0);
+      throw fail("answer_unreadable", "The answer is too long.", { status });
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+function reasonOf(cause) {
+  const { code, cause: inner } = Object(cause);
+  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : "unknown";
+}
+
+// src/exchange.ts
+var NOTHING_DONE = ["rate_limited", "store_unavailable", "shutting_down", "broker_unavailable"];
+function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
+  const { now, random, sleep } = clock;
+  const { requestId: id = randomId(), signal = new AbortController().signal } = options;
+  const { timeoutMs = 3e4, totalTimeoutMs = 9e4, retries = 3 } = { ...limits, ...given(options) };
+  const deadline = now() + totalTimeoutMs;
+  let attempt = 0;
+  let failures = 0;
+  return {
+    clock,
+    renew: () => {
+      failures = 0;
+    },
+    async attempt(operation, params, isRepeatable) {
+      const { method, path, member, body } = requestOf(operation, params);
+      const requestId = `${id}.${++attempt}`;
+      const notice = { method, path, requestId, attempt };
+      const fail = (code, message, known = {}) => {
+        const { status, nothingDone = NOTHING_DONE.includes(code) } = known;
+        const isFinal = status && status >= 300 && status < (code === "answer_unreadable" ? 400 : 500) && status !== 408 && status !== 429;
+        return new TrunklineError(code, message, { requestId, ...known, nothingDone, retrySafe: !isFinal && (isRepeatable || nothingDone) });
+      };
+      const startedAt = now();
+      const leftMs = Math.max(1, Math.min(timeoutMs, deadline - startedAt));
+      const init = { method, body, headers: { ...headers, "x-request-id": requestId, ...body && { "content-type": "application/json" } } };
+      void notify(hooks.onRequest, notice);
+      const raw = await request(send(), base + path, init, leftMs, signal, fail);
+      const meta = metaOf(raw.status, raw.headers);
+      void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt });
+      return { data: dataOf(member, raw, headers, fail), meta };
+    },
+    async pause(error, most = retries) {
+      const waitMs = random() * Math.min(8e3, 250 * 2 ** failures++) + (error.retryAfterMs ?? 0);
+      if (failures > most || now() + waitMs >= deadline) throw error;
+      void notify(hooks.onRetry, { attempt, waitMs, error });
+      await sleep(waitMs, signal);
+      if (signal.aborted) throw new TrunklineError("aborted", ABORTED, { requestId: error.requestId });
+    }
+  };
+}
+function given(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== void 0));
+}
+function requestOf(operation, params) {
+  const [method = "", route = "", member = ""] = operation.split(" ");
+  const left = given(params);
+  const path = route.replace(/{(\w+)}/g, (_, name) => {
+    const value = String(left[name] ?? "");
+    delete left[name];
+    if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
+    return encodeURIComponent(value);
+  });
+  if (method[0] === "P") return { method, member, path, body: JSON.stringify(left) };
+  const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
+  return { method, member, path: query ? `${path}?${query}` : path, body: null };
+}
+function dataOf(member, { status, headers, text }, sent, fail) {
+  const isGood = status >= 200 && status < 300;
+  const secrets = isGood ? [] : [sent["client-secret"], sent["user-secret"]];
+  const body = parsed(secrets.reduce((left, secret) => left.replaceAll(secret || "\0", "[secret]"), text));
+  if (isGood && (member === "[]" ? Array.isArray(body) : member in body)) return body;
+  const { code, message, details, order_id: orderId } = body;
+  const known = { status, requestId: headers.get("x-request-id") };
+  if (status < 400 || typeof code !== "string") throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, known);
+  const retryAfterMs = Number(headers.get("retry-after")) * 1e3 || null;
+  throw fail(code, String(message), { ...known, details: details ?? [], orderId: orderId ?? null, retryAfterMs });
+}
+function parsed(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+// src/pages.ts
+function pagesOf(next, query, read) {
+  const member = query.prev_cursor ? "prev_cursor" : next;
+  const parameter = { next_after: "after", next_start: "start", link: "cursor" }[member] ?? member;
+  async function* pages() {
+    let from;
+    for (; ; ) {
+      const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query);
+      const whole = Object(answer);
+      yield { data: whole.data ?? whole.bars ?? answer, answer, meta };
+      const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get("link") ?? "") ?? [];
+      const following = member === "link" ? link && decodeURIComponent(link) : whole[member];
+      if (!following) return;
+      if (following === from) throw new TrunklineError("answer_unreadable", "The list does not go on.");
+      from = following;
+    }
+  }
+  async function* items() {
+    for await (const { data } of pages()) yield* data;
+  }
+  return {
+    pages,
+    [Symbol.asyncIterator]: items,
+    async toArray({ limit }) {
+      const found = [];
+      if (limit > 0) {
+        for await (const item of items()) if (found.push(item) >= limit) break;
+      }
+      return found;
+    }
+  };
+}
+
+// src/transport.ts
+function transportOf(options, user = null) {
+  const { now = Date.now, random = Math.random, sleep = pause, hooks = {} } = options;
+  const clock = { now, random, sleep };
+  const base = checkedBase(options);
+  const headers = headersOf(options, user);
+  const send = () => options.fetch ?? fetch;
+  return {
+    base,
+    clock,
+    credentials: () => headers,
+    asUser: (other) => transportOf(options, other),
+    begin: (more) => begin({ base, headers, send, clock, hooks, limits: options }, more)
+  };
+}
+async function repeated(exchange, operation, params, afterLoss = () => void 0, isRepeatable = true) {
+  let wasLost = false;
+  for (; ; ) {
+    try {
+      return await exchange.attempt(operation, params, isRepeatable);
+    } catch (error) {
+      if (!(error instanceof TrunklineError)) throw error;
+      const found = wasLost && afterLoss(error, exchange);
+      if (found) return found;
+      if (!error.retrySafe) throw error;
+      wasLost ||= !error.nothingDone;
+      await exchange.pause(error);
+    }
+  }
+}
+function callOf(answer) {
+  const data = answer.then((each) => each.data);
+  return Object.assign(data, {
+    withMeta: () => {
+      data.catch(() => void 0);
+      return answer;
+    }
+  });
+}
+function calling(transport, operation, afterLoss, isRepeatable) {
+  return (...given2) => {
+    const [params = Object(), options] = given2;
+    return callOf(repeated(transport.begin(options), operation, params, afterLoss?.(params), isRepeatable));
+  };
+}
+function listing(transport, operation, check) {
+  return (...given2) => {
+    const [params = Object(), options] = given2;
+    return pagesOf(String(operation.split(" ")[3]), Object(params), async (query) => {
+      const answer = await repeated(transport.begin(options), operation, Object(query));
+      check?.(params, answer.data);
+      return answer;
+    });
+  };
+}
+function doneAlready(data, { status, requestId }) {
+  return { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } };
+}
+
+// src/orders/cancel-all.ts
+async function cancelAll(exchange, scope) {
+  const last = /* @__PURE__ */ new Map();
+  for (; ; ) {
+    const { data, meta } = await repeated(exchange, cancelOrders, scope);
+    for (const result of data.results) last.set(result.order_id, result);
+    const isOver = !data.remaining && !data.results.some(({ result }) => result === "not_attempted" || result === "failed");
+    const answer = { data: { ...data, results: [...last.values()] }, meta };
+    if (isOver) return answer;
+    if (data.results.some(({ result }) => result === "cancelled" || result === "requested")) exchange.renew();
+    try {
+      await exchange.pause(new TrunklineError("timed_out", "Some orders are left."));
+    } catch (error) {
+      if (error instanceof TrunklineError && error.code === "aborted") throw error;
+      return answer;
+    }
+  }
+}
+
+// src/orders/terms.ts
+var SUBJECT = "account_id broker side order_tif symbol order_notional legs instrument replaces_order_id";
+var TERMS = "order_type order_qty order_limit_price stop_price";
+function matched(asked, order) {
+  const wanted = Object(asked);
+  const found = Object(order);
+  const differs = (names) => names.split(" ").some((name) => (wanted[name] ?? null) !== null && plain(wanted[name]) !== plain(found[name]));
+  if (differs(SUBJECT)) return "other";
+  if (!differs(TERMS)) return "same";
+  return order.revision > 1 ? "unsure" : "other";
+}
+function plain(value) {
+  if (Array.isArray(value)) return value.map(({ symbol, action, ratio }) => plain(symbol) + action + ratio).join();
+  const text = String(value ?? "").replaceAll(" ", "").toLowerCase();
+  return /^-?\d+\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
+}
+
+// src/orders/trading-day.ts
+var CLOCKS_APART_MS = 15 * 6e4;
+function mayDiffer(fromMs, toMs) {
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: "America/New_York" });
+  return day.format(Math.min(fromMs, toMs) - CLOCKS_APART_MS) !== day.format(Math.max(fromMs, toMs) + CLOCKS_APART_MS);
+}
+
+// src/orders/command.ts
+var LOOK_UPS = 8;
+var DAY_MS = 864e5;
+var SLACK_MS = 3e3;
+async function commandOnce(exchange, operation, params, clOrderId, isOwnId, asked) {
+  const { now } = exchange.clock;
+  const firstAt = now();
+  let mayExist = false;
+  let orderId = null;
+  const isLate = () => mayExist && mayDiffer(firstAt, now());
+  try {
+    return await send() ?? await lookUp();
+  } catch (cause) {
+    const error = asOurs(cause);
+    const { status, requestId, code, message } = error;
+    if (!mayExist || error.order) throw new TrunklineError(code, message, { ...error, clOrderId });
+    const unknown = `It is unknown whether the order ${clOrderId} was placed: look for it. ${message}`;
+    throw new TrunklineError(code === "aborted" ? code : "outcome_unknown", unknown, { status, requestId, clOrderId, orderId });
+  }
+  async function send() {
+    for (; ; ) {
+      let error;
+      try {
+        const answer = await exchange.attempt(operation, params, false);
+        if (answer.data.cl_order_id === clOrderId) return answer;
+        error = new TrunklineError("answer_unreadable", "The answer is about another order.");
+      } catch (cause) {
+        error = asOurs(cause);
+      }
+      if (error.code === "cl_order_id_duplicate" && error.orderId && (mayExist || isOwnId)) {
+        mayExist = true;
+        orderId = error.orderId;
+        exchange.renew();
+        return recognised(await repeated(exchange, readOrder, { order_id: orderId }));
+      }
+      const isRefusal = isRefused(error);
+      if (isRefusal && !mayExist) throw error;
+      mayExist ||= !isRefusal && !error.nothingDone;
+      if (isRefusal || isLate()) return null;
+      if (error.code === "aborted") throw error;
+      try {
+        await exchange.pause(error);
+      } catch (cause) {
+        if (!mayExist || asOurs(cause).code === "aborted") throw cause;
+        return null;
+      }
+      if (isLate()) return null;
+    }
+  }
+  async function lookUp() {
+    const query = { cl_order_id: clOrderId, start_time: new Date(firstAt - DAY_MS).toISOString() };
+    exchange.renew();
+    for (; ; ) {
+      let error = new TrunklineError("outcome_unknown", "It is not there yet.");
+      try {
+        const { data, meta } = await exchange.attempt(listOrders, query, true);
+        const since = (Date.parse(meta.headers.get("date") ?? "") || now()) - (now() - firstAt) - SLACK_MS;
+        const order = data.data.find((each) => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since);
+        if (order) return recognised({ data: order, meta });
+      } catch (cause) {
+        error = asOurs(cause);
+        if (!error.retrySafe) throw error;
+      }
+      await exchange.pause(error, LOOK_UPS);
+    }
+  }
+  function recognised(found) {
+    const match = matched(asked, found.data);
+    if (match === "same") return found;
+    const about = { order: found.data, orderId: found.data.order_id, requestId: found.meta.requestId };
+    if (match === "other") throw new TrunklineError("cl_order_id_taken", "Another order has this id: nothing was placed.", about);
+    throw new TrunklineError("outcome_unknown", "The order with this id has other terms, perhaps changed by its broker.", about);
+  }
+}
+function isRefused({ code, status, nothingDone }) {
+  if (nothingDone || code === "answer_unreadable") return false;
+  return code === "setting_invalid" || !!status && status < 500 && status !== 408;
+}
+function asOurs(cause) {
+  if (cause instanceof TrunklineError) return cause;
+  throw cause;
+}
+
+// src/orders/index.ts
+function orders(transport) {
+  return {
+    place(ticket, options) {
+      const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() };
+      const asked = { ...ticket, order_notional: ticket.order_notional ?? "", replaces_order_id: "" };
+      return callOf(commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, !ticket.cl_order_id, asked));
+    },
+    preview: calling(transport, previewOrder),
+    read: calling(transport, readOrder),
+    list: listing(transport, listOrders),
+    modify(change, options) {
+      const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() };
+      const asked = { ...change, replaces_order_id: change.order_id };
+      return callOf(commandOnce(transport.begin(options), modifyOrder, params, params.new_cl_order_id, !change.new_cl_order_id, asked));
+    },
+    cancel: calling(
+      transport,
+      cancelOrder,
+      ({ order_id }) => (error, exchange) => error.code === "order_not_open" ? repeated(exchange, readOrder, { order_id }) : void 0
+    ),
+    cancelAll: (scope, options) => callOf(cancelAll(transport.begin(options), scope))
+  };
+}
+
+// src/resources.ts
+function users(transport) {
+  return {
+    create: calling(transport, createUser, () => ({ code, status, requestId }) => {
+      if (code !== "user_exists") return void 0;
+      const message = "The user exists, but the answer with the secret was lost: users.rotateSecret issues another.";
+      throw new TrunklineError("user_secret_lost", message, { status, requestId });
+    }),
+    list: listing(transport, listUsers),
+    delete: calling(
+      transport,
+      deleteUser,
+      ({ user_id }) => (error) => error.code === "user_not_found" ? doneAlready({ user_id }, error) : void 0
+    ),
+    rotateSecret: calling(transport, rotateUserSecret, void 0, false)
+  };
+}
+function connections(transport) {
+  return {
+    create: calling(transport, createConnection),
+    list: calling(transport, listConnections),
+    claim: calling(
+      transport,
+      claimConnection,
+      ({ connection_id }) => (error, exchange) => error.code === "connection_claimed" ? claimed(exchange, connection_id, error) : void 0
+    ),
+    delete: calling(
+      transport,
+      deleteConnection,
+      ({ connection_id }) => (error) => error.code === "connection_not_found" ? doneAlready({ connection_id }, error) : void 0
+    ),
+    marketDataToken: calling(transport, issueMarketDataToken)
+  };
+}
+async function claimed(exchange, connectionId, error) {
+  const { data, meta } = await repeated(exchange, listConnections, {});
+  const found = data.find(({ connection_id: id }) => id === connectionId.toLowerCase());
+  if (!found) throw error;
+  return { data: found, meta };
+}
+function accounts(transport) {
+  return { list: calling(transport, listAccounts) };
+}
+function balances(transport) {
+  return { list: calling(transport, listBalances) };
+}
+function positions(transport) {
+  return { list: calling(transport, listPositions) };
+}
+function transactions(transport) {
+  return { list: listing(transport, listTransactions) };
+}
+function marketData(transport) {
+  return {
+    symbols: calling(transport, searchSymbols),
+    expirations: calling(transport, readExpirations),
+    chain: calling(transport, readChain),
+    quote: calling(transport, readQuote),
+    bars: listing(transport, readBars)
+  };
+}
+function brokers(transport) {
+  return calling(transport, listBrokers);
+}
+function platformConnections(transport) {
+  return listing(transport, listPlatformConnections);
+}
+function events(transport) {
+  return listing(transport, listEvents, ({ after }, { oldest_seq: oldest }) => {
+    if (after !== void 0 && after < oldest - 1)
+      throw new TrunklineError("events_missing", `The log begins at ${oldest}: read a snapshot.`);
+  });
+}
+
+// src/trunkline.ts
+var Trunkline = class {
+  #transport;
+  users;
+  /** The brokers that users can connect. */
+  brokers;
+  /**
+   * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
+   * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
+   */
+  events;
+  /** The connections of all users, newest first. */
+  platformConnections;
+  /** @throws TrunklineError setting_invalid */
+  constructor(options) {
+    const transport = transportOf(options);
+    this.#transport = transport;
+    this.users = users(transport);
+    this.brokers = brokers(transport);
+    this.events = events(transport);
+    this.platformConnections = platformConnections(transport);
+  }
+  /** The service for one user. @throws TrunklineError setting_invalid */
+  user(credentials) {
+    return userOf(this.#transport.asUser(credentials));
+  }
+};
+function userOf(transport) {
+  return {
+    connections: connections(transport),
+    accounts: accounts(transport),
+    balances: balances(transport),
+    positions: positions(transport),
+    transactions: transactions(transport),
+    orders: orders(transport),
+    marketData: marketData(transport)
+  };
+}
+export {
+  Trunkline,
+  TrunklineError,
+  accounts,
+  balances,
+  brokers,
+  connections,
+  events,
+  marketData,
+  orders,
+  platformConnections,
+  positions,
+  transactions,
+  transportOf,
+  users
+};
+//# sourceMappingURL=index.js.map
