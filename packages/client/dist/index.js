@@ -191,6 +191,8 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       void notify(hooks.onRequest, notice);
       const raw = await request(send(), base + path, init, leftMs, signal, fail);
       const meta = metaOf(raw.status, raw.headers);
+      const date = Date.parse(raw.headers.get("date") ?? "");
+      if (date) clock.skewMs = date - now();
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt });
       return { data: dataOf(member, raw, headers, fail), meta };
     },
@@ -228,7 +230,12 @@ function dataOf(member, { status, headers, text }, sent, fail) {
   const known = { status, requestId: headers.get("x-request-id") };
   if (status < 400 || typeof code !== "string") throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, known);
   const retryAfterMs = Number(headers.get("retry-after")) * 1e3 || null;
-  throw fail(code, String(message), { ...known, details: details ?? [], orderId: orderId ?? null, retryAfterMs });
+  throw fail(code, String(message).slice(0, 2e3), {
+    ...known,
+    details: Array.isArray(details) ? details : [],
+    orderId: orderId ?? null,
+    retryAfterMs
+  });
 }
 function parsed(text) {
   try {
@@ -274,7 +281,7 @@ function pagesOf(next, query, read) {
 // src/transport.ts
 function transportOf(options, user = null) {
   const { now = Date.now, random = Math.random, sleep = pause, hooks = {} } = options;
-  const clock = { now, random, sleep };
+  const clock = { now, random, sleep, skewMs: 0 };
   const base = checkedBase(options);
   const headers = headersOf(options, user);
   const send = () => options.fetch ?? fetch;
@@ -382,7 +389,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
   const firstAt = now();
   let mayExist = false;
   let orderId = null;
-  const isLate = () => mayExist && mayDiffer(firstAt, now());
+  const isLate = () => mayExist && [0, exchange.clock.skewMs].some((skewMs) => mayDiffer(firstAt + skewMs, now() + skewMs));
   try {
     return await send() ?? await lookUp();
   } catch (cause) {
@@ -429,7 +436,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
       let error = new TrunklineError("outcome_unknown", "It is not there yet.");
       try {
         const { data, meta } = await exchange.attempt(listOrders, query, true);
-        const since = (Date.parse(meta.headers.get("date") ?? "") || now()) - (now() - firstAt) - SLACK_MS;
+        const since = firstAt + exchange.clock.skewMs - SLACK_MS;
         const order = data.data.find((each) => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since);
         if (order) return recognised({ data: order, meta });
       } catch (cause) {

@@ -65,6 +65,8 @@ export function begin({ base, headers, send, clock, hooks, limits }: Surrounding
       void notify(hooks.onRequest, notice)
       const raw = await request(send(), base + path, init, leftMs, signal, fail)
       const meta = metaOf(raw.status, raw.headers)
+      const date = Date.parse(raw.headers.get('date') ?? '')
+      if (date) clock.skewMs = date - now()
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt })
       return { data: dataOf(member, raw, headers, fail), meta }
     },
@@ -111,7 +113,12 @@ function dataOf(member: string, { status, headers, text }: RawAnswer, sent: Read
   // A redirect is not followed: the credentials would go with it.
   if (status < 400 || typeof code !== 'string') throw fail('answer_unreadable', `The answer ${status} is not the service’s.`, known)
   const retryAfterMs = Number(headers.get('retry-after')) * 1_000 || null
-  throw fail(code, String(message), { ...known, details: details ?? [], orderId: orderId ?? null, retryAfterMs })
+  throw fail(code, String(message).slice(0, 2_000), {
+    ...known,
+    details: Array.isArray(details) ? details : [],
+    orderId: orderId ?? null,
+    retryAfterMs
+  })
 }
 
 /** An object or a list; empty if the text is neither. */

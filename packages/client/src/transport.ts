@@ -36,7 +36,7 @@ export interface Transport {
 /** @throws TrunklineError setting_invalid */
 export function transportOf(options: TrunklineOptions, user: UserCredentials | null = null): Transport {
   const { now = Date.now, random = Math.random, sleep = pause, hooks = {} } = options
-  const clock = { now, random, sleep }
+  const clock = { now, random, sleep, skewMs: 0 }
   const base = checkedBase(options)
   const headers = headersOf(options, user)
   // A browser's fetch must not be called as a method.

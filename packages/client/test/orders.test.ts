@@ -156,6 +156,15 @@ describe('around midnight in New York', () => {
     assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
   })
 
+  test('a wrong clock of this machine is corrected by the answers of the service', async () => {
+    const found = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
+    const dated = answer([], 200, { date: 'Wed, 25 Nov 2026 04:58:59 GMT' })
+    const run = script([dated, broken(), pageOf(found)])
+    await run.user.accounts.list()
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+    assert.deepEqual(requests(run), ['GET /accounts', 'POST /orders', 'GET /orders'])
+  })
+
   test('a long wait across midnight is not followed by another attempt', async () => {
     const run = script([broken(), ...Array.from({ length: 9 }, () => pageOf())], { random: () => 1, retries: 3 })
     run.clock.ms = Date.parse('2026-11-25T04:44:59.900Z')

@@ -43,6 +43,8 @@ export interface Clock {
     readonly now: () => number;
     readonly random: () => number;
     readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+    /** The service's clock minus ours, by its last answer; 0 before the first. Exact to a second. */
+    skewMs: number;
 }
 /** One attempt of a call, without its credentials and body. */
 export interface RequestNotice {

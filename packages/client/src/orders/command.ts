@@ -38,7 +38,8 @@ export async function commandOnce<S extends OrderShape>(
   /** A request may have been carried out whose answer did not come. */
   let mayExist = false
   let orderId: string | null = null
-  const isLate = () => mayExist && mayDiffer(firstAt, now())
+  // By either clock: ours may be wrong, and what answered last may be no clock of the service's.
+  const isLate = () => mayExist && [0, exchange.clock.skewMs].some(skewMs => mayDiffer(firstAt + skewMs, now() + skewMs))
 
   try {
     return (await send()) ?? (await lookUp())
@@ -92,7 +93,7 @@ export async function commandOnce<S extends OrderShape>(
       try {
         const { data, meta } = await exchange.attempt(listOrders, query, true)
         // By the service's clock: an older order with this id is one of another day.
-        const since = (Date.parse(meta.headers.get('date') ?? '') || now()) - (now() - firstAt) - SLACK_MS
+        const since = firstAt + exchange.clock.skewMs - SLACK_MS
         const order = data.data.find(each => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since)
         if (order) return recognised({ data: order, meta })
       } catch (cause) {
