@@ -163,6 +163,7 @@ function reasonOf(cause) {
 }
 
 // src/exchange.ts
+var TIMER_MS_MAX = 2 ** 31 - 1;
 var NOTHING_DONE = ["rate_limited", "store_unavailable", "shutting_down", "broker_unavailable"];
 function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
   const { now, random, sleep } = clock;
@@ -186,7 +187,7 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
         return new TrunklineError(code, message, { requestId, ...known, nothingDone, retrySafe: !isFinal && (isRepeatable || nothingDone) });
       };
       const startedAt = now();
-      const leftMs = Math.max(1, Math.min(timeoutMs, deadline - startedAt));
+      const leftMs = Math.ceil(Math.max(1, Math.min(timeoutMs, deadline - startedAt, TIMER_MS_MAX)));
       const init = { method, body, headers: { ...headers, "x-request-id": requestId, ...body && { "content-type": "application/json" } } };
       void notify(hooks.onRequest, notice);
       const raw = await request(send(), base + path, init, leftMs, signal, fail);

@@ -34,6 +34,8 @@ export interface Exchange {
   renew(): void
 }
 
+/** Timers take no more, and no fractions. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 /** Refusals of the service that say that nothing was done. */
 const NOTHING_DONE: readonly string[] = ['rate_limited', 'store_unavailable', 'shutting_down', 'broker_unavailable']
 
@@ -60,7 +62,7 @@ export function begin({ base, headers, send, clock, hooks, limits }: Surrounding
         return new TrunklineError(code, message, { requestId, ...known, nothingDone, retrySafe: !isFinal && (isRepeatable || nothingDone) })
       }
       const startedAt = now()
-      const leftMs = Math.max(1, Math.min(timeoutMs, deadline - startedAt))
+      const leftMs = Math.ceil(Math.max(1, Math.min(timeoutMs, deadline - startedAt, TIMER_MS_MAX)))
       const init = { method, body, headers: { ...headers, 'x-request-id': requestId, ...(body && { 'content-type': 'application/json' }) } }
       void notify(hooks.onRequest, notice)
       const raw = await request(send(), base + path, init, leftMs, signal, fail)

@@ -64,6 +64,12 @@ describe('reads', () => {
     assert.equal((await errorOf(run.user.accounts.list({}, { signal: waiting.signal }))).code, 'aborted')
   })
 
+  test('can have any time', async () => {
+    for (const ms of [1_000.5, Number.POSITIVE_INFINITY]) {
+      assert.deepEqual(await script([answer([])]).user.accounts.list({}, { timeoutMs: ms, totalTimeoutMs: ms }), [])
+    }
+  })
+
   test('end when there is no whole answer in time', async () => {
     const never: Step = () => new Promise(() => undefined)
     const half: Step = () => new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([91])) }))
