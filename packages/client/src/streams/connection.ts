@@ -1,0 +1,228 @@
+import { StreamError } from './errors.ts'
+
+/** What is needed of a WebSocket: browsers, Bun, Deno and Node.js 22 have it; for Node.js 20, pass the one of the package `ws`. */
+export interface SocketLike {
+  send(text: string): void
+  close(code?: number, reason?: string): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: 'close', listener: (event: { readonly code: number; readonly reason: string }) => void): void
+  addEventListener(type: 'open' | 'error', listener: () => void): void
+}
+
+export type SocketConstructor = new (url: string) => SocketLike
+
+/** A message of the service, of which only the form is known. */
+export type Incoming = Readonly<Record<string, unknown>>
+
+export interface Timers {
+  /** Milliseconds that never run backwards. */
+  nowMs(): number
+  /** Calls once after the time, unless the returned function was called before. */
+  after(ms: number, run: () => void): () => void
+}
+
+export interface ConnectionOptions {
+  readonly url: string
+  readonly socket?: SocketConstructor
+  readonly timers?: Timers
+  readonly random?: () => number
+}
+
+export interface ConnectionHandlers {
+  /** Messages can be sent; authenticate. */
+  opened(): void
+  /** What it throws ends the connection, with its message as the reason. */
+  received(message: Incoming): void
+  /** The connection is gone; another one follows after a while. */
+  ended(reason: string): void
+  /** None follows: a person has to act first. */
+  failed(error: unknown): void
+  ping(): object
+}
+
+export const SYSTEM_TIMERS: Timers = {
+  nowMs: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  }
+}
+
+/** Nothing received for so long: the service is asked for a sign of life. It answers, and never asks. */
+const PING_AFTER_MS = 15_000
+/** … and after so long the connection is dead, whatever the operating system believes. */
+const DEAD_AFTER_MS = 30_000
+const LOOK_EVERY_MS = 5_000
+const WAIT_MS = { first: 250, max: 30_000 }
+const REFUSALS_MAX = 3
+/** Close code: the platform, its key, the token or the connection has ended. What came before says why. */
+const ENDED_BY_SERVICE = 4003
+
+/** A WebSocket that is opened again whenever it ends, after a random wait that grows while nothing works. */
+export class StreamConnection {
+  readonly timers: Timers
+  readonly #options: ConnectionOptions
+  readonly #handlers: ConnectionHandlers
+  #isRunning = false
+  #socket: SocketLike | null = null
+  #isOpen = false
+  #isReady = false
+  /** Of the timer that is set: the next look, or the next attempt. */
+  #cancel: () => void = () => undefined
+  #receivedMs: number | null = null
+  #failures = 0
+  #refusals = 0
+  /** What the service said before it closed. */
+  #said: string | null = null
+
+  constructor(options: ConnectionOptions, handlers: ConnectionHandlers) {
+    this.#options = options
+    this.#handlers = handlers
+    this.timers = options.timers ?? SYSTEM_TIMERS
+  }
+
+  /** Authenticated: requests can be sent. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Milliseconds since the service was last received; null before the first message. */
+  get ageMs(): number | null {
+    return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs
+  }
+
+  start(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#open()
+  }
+
+  /** The handlers are not called any more. */
+  stop(): void {
+    this.#isRunning = false
+    this.#forget()
+  }
+
+  send(message: object): void {
+    if (this.#isOpen) this.#socket?.send(JSON.stringify(message))
+  }
+
+  /** The service took the credentials. */
+  ready(): void {
+    this.#isReady = true
+    this.#failures = 0
+    this.#refusals = 0
+  }
+
+  /** Keeps what the service said, as the reason if a close follows. */
+  said(why: string): void {
+    this.#said = why
+  }
+
+  /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
+  refused(why: string): void {
+    this.#refusals += 1
+    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError('credentials_refused', why))
+    else this.end(why)
+  }
+
+  end(reason: string): void {
+    this.#ended(1000, reason)
+  }
+
+  fail(error: unknown): void {
+    if (!this.#isRunning) return
+    this.stop()
+    this.#handlers.failed(error)
+  }
+
+  #open(): void {
+    this.#said = null
+    const Socket: SocketConstructor = this.#options.socket ?? globalThis.WebSocket
+    const openedMs = this.timers.nowMs()
+    try {
+      const socket = new Socket(this.#options.url)
+      this.#socket = socket
+      const guarded = (run: () => void) => () => this.#guard(socket, run)
+      socket.addEventListener(
+        'open',
+        guarded(() => this.#opened())
+      )
+      socket.addEventListener('message', ({ data }) => this.#guard(socket, () => this.#received(data)))
+      socket.addEventListener('close', ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))))
+      // A close follows.
+      socket.addEventListener('error', () => undefined)
+      this.#look(openedMs)
+    } catch (error) {
+      // No address of a WebSocket, or no WebSocket at all.
+      this.fail(error)
+    }
+  }
+
+  #opened(): void {
+    this.#isOpen = true
+    this.#handlers.opened()
+  }
+
+  #received(data: unknown): void {
+    this.#receivedMs = this.timers.nowMs()
+    this.#handlers.received(parsed(data))
+  }
+
+  /** What an earlier socket still reports is ignored. */
+  #guard(socket: SocketLike, run: () => void): void {
+    if (this.#socket !== socket) return
+    try {
+      run()
+    } catch (error) {
+      this.end(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #look(sinceMs: number): void {
+    this.#cancel = this.timers.after(LOOK_EVERY_MS, () => {
+      const silentMs = this.timers.nowMs() - Math.max(sinceMs, this.#receivedMs ?? sinceMs)
+      if (silentMs >= DEAD_AFTER_MS) {
+        this.end('the service was silent for too long')
+        return
+      }
+      if (silentMs >= PING_AFTER_MS) this.send(this.#handlers.ping())
+      this.#look(sinceMs)
+    })
+  }
+
+  #ended(code: number, reason: string): void {
+    if (this.#socket === null) return
+    const why = this.#said ?? (reason === '' ? `closed with ${code}` : reason)
+    const wasRefused = this.#refusals > 0
+    this.#forget()
+    this.#handlers.ended(why)
+    if (code === ENDED_BY_SERVICE) {
+      this.fail(new StreamError('ended_by_service', why))
+      return
+    }
+    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10))
+    this.#failures += 1
+    const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound
+    if (this.#isRunning) this.#cancel = this.timers.after(waitMs, () => this.#open())
+  }
+
+  #forget(): void {
+    const socket = this.#socket
+    this.#socket = null
+    this.#isOpen = false
+    this.#isReady = false
+    this.#cancel()
+    try {
+      socket?.close()
+    } catch {
+      // A socket that cannot be closed is not used any more either.
+    }
+  }
+}
+
+function parsed(data: unknown): Incoming {
+  const message: unknown = typeof data === 'string' ? JSON.parse(data) : null
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new Error('a message is not a JSON object')
+  return { ...message }
+}

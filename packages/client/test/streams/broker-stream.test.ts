@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Followed, Update } from '../../src/streams/broker/items.ts'
+import { BrokerStream, type BrokerStreamOptions } from '../../src/streams/broker/stream.ts'
+import { StreamError } from '../../src/streams/errors.ts'
+import { orderUpdate } from './records.ts'
+import { Network, type ScriptedSocket } from './scripted-socket.ts'
+
+const AUTHENTICATED = { type: 'auth_success', message: '', version: 'v1.0' }
+const began = (seq: number) => ({ type: 'user_subscribed', user_id: 'ada', seq })
+const CAUGHT_UP = { type: 'caught_up', user_id: 'ada', seq: 0 }
+
+function streamOf(network: Network, more: Partial<BrokerStreamOptions> = {}): BrokerStream {
+  return new BrokerStream({
+    url: 'wss://service/stream',
+    clientId: 'pk',
+    clientSecret: 'sk',
+    socket: network.socket,
+    timers: network,
+    random: () => 1,
+    ...more
+  })
+}
+
+function welcome(socket: ScriptedSocket): ScriptedSocket {
+  socket.open()
+  socket.receive({ type: 'welcome', session_id: 's', message: '' }, AUTHENTICATED)
+  return socket
+}
+
+/** The next items, each as its type and seq. */
+async function next(items: AsyncGenerator<Followed>, count: number): Promise<readonly string[]> {
+  const found: string[] = []
+  for (let at = 0; at < count; at += 1) {
+    const { value, done } = await items.next()
+    if (done === true) return [...found, 'end']
+    found.push('seq' in value ? `${value.type} ${value.seq}` : value.type)
+  }
+  return found
+}
+
+test('a user is followed from a snapshot on, and over a broken connection from the last update', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  const first = welcome(network.last)
+  assert.deepEqual(first.sentAs('authenticate')[0]?.client_secret, 'sk')
+  first.receive(began(7), orderUpdate(8))
+  assert.deepEqual(await next(items, 3), ['begin 7', 'orders 8', 'live 8'])
+  first.drop()
+  network.pass(500)
+  const second = welcome(network.last)
+  assert.notEqual(first, second)
+  assert.equal(second.sentAs('subscribe_user')[0]?.after, 8)
+  // The service repeats nothing; a client that was given an update twice would still yield it once.
+  second.receive(began(8), orderUpdate(8), orderUpdate(9), CAUGHT_UP, orderUpdate(10))
+  assert.deepEqual(await next(items, 4), ['interrupted', 'orders 9', 'live 9', 'orders 10'])
+})
+
+test('updates that arrive while the reader reads its snapshot come before live', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  welcome(network.last).receive(began(1))
+  assert.deepEqual(await next(items, 1), ['begin 1'])
+  network.last.receive(orderUpdate(2), orderUpdate(3))
+  assert.deepEqual(await next(items, 3), ['orders 2', 'orders 3', 'live 3'])
+})
+
+test('a missing number ends the session, and the next one resumes before it', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada', { after: 4 })
+  const first = welcome(network.last)
+  first.receive(began(4), orderUpdate(5), orderUpdate(7))
+  assert.ok(first.isClosed)
+  network.pass(500)
+  const second = welcome(network.last)
+  assert.equal(second.sentAs('subscribe_user')[0]?.after, 5)
+  second.receive(began(5), orderUpdate(6), orderUpdate(7), CAUGHT_UP)
+  assert.deepEqual(await next(items, 5), ['orders 5', 'interrupted', 'orders 6', 'orders 7', 'live 7'])
+})
+
+test('what a closed socket still delivers is ignored', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada', { after: 0 })
+  const first = welcome(network.last)
+  first.receive(began(0), orderUpdate(2), orderUpdate(1))
+  first.drop()
+  network.pass(500)
+  const second = welcome(network.last)
+  assert.equal(second.sentAs('subscribe_user')[0]?.after, 0)
+  second.receive(began(0), orderUpdate(1))
+  assert.deepEqual(await next(items, 2), ['interrupted', 'orders 1'])
+})
+
+test('a reader that is behind is unsubscribed, and resumes when it has read what waits', async () => {
+  const network = new Network()
+  const items = streamOf(network, { waitingMax: 3 }).follow('ada', { after: 0 })
+  const socket = welcome(network.last)
+  socket.receive(began(0), ...[1, 2, 3, 4, 5].map(seq => orderUpdate(seq)))
+  assert.equal(socket.sentAs('unsubscribe_user').length, 1)
+  socket.receive({ type: 'user_unsubscribed', user_id: 'ada' })
+  assert.deepEqual(await next(items, 4), ['orders 1', 'orders 2', 'orders 3', 'interrupted'])
+  const rest = next(items, 3)
+  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 3)
+  socket.receive(began(3), orderUpdate(4), orderUpdate(5), CAUGHT_UP)
+  assert.deepEqual(await rest, ['orders 4', 'orders 5', 'live 5'])
+})
+
+test('updates that the service does not replay are read from the log, in order', async () => {
+  const network = new Network()
+  const reads: number[] = []
+  const readEvents = async function* (_: string, after: number): AsyncGenerator<Update> {
+    reads.push(after)
+    for (const seq of [3, 4, 5]) yield orderUpdate(seq)
+  }
+  const items = streamOf(network, { readEvents }).follow('ada', { after: 2 })
+  const socket = welcome(network.last)
+  socket.receive({ type: 'subscription_failed', user_id: 'ada', message: 'more than 10,000' })
+  assert.deepEqual(await next(items, 3), ['orders 3', 'orders 4', 'orders 5'])
+  const rest = next(items, 2)
+  await new Promise(setImmediate)
+  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 5)
+  socket.receive(began(5), orderUpdate(6), CAUGHT_UP)
+  assert.deepEqual(await rest, ['orders 6', 'live 6'])
+  assert.deepEqual(reads, [2])
+})
+
+test('a log that no longer reaches back so far needs a new snapshot, and the reason is given', async () => {
+  const network = new Network()
+  const readEvents = async function* (): AsyncGenerator<Update> {
+    yield orderUpdate(90)
+  }
+  const items = streamOf(network, { readEvents }).follow('ada', { after: 2 })
+  const socket = welcome(network.last)
+  socket.receive({ type: 'subscription_failed', user_id: 'ada', message: 'older than what is stored' })
+  await new Promise(setImmediate)
+  assert.deepEqual(socket.sentAs('subscribe_user').at(-1), { action: 'subscribe_user', user_id: 'ada' })
+  socket.receive(began(95))
+  assert.deepEqual((await items.next()).value, { type: 'begin', seq: 95, reason: 'older than what is stored' })
+})
+
+test('a log that cannot be read is read again', async () => {
+  const network = new Network()
+  let reads = 0
+  const readEvents = async function* (): AsyncGenerator<Update> {
+    reads += 1
+    yield orderUpdate(3)
+    if (reads === 1) throw new Error('no connection')
+    yield orderUpdate(4)
+  }
+  const items = streamOf(network, { readEvents }).follow('ada', { after: 2 })
+  const socket = welcome(network.last)
+  const refused = { type: 'subscription_failed', user_id: 'ada', message: 'more than 10,000' }
+  socket.receive(refused)
+  assert.deepEqual(await next(items, 1), ['orders 3'])
+  const rest = next(items, 1)
+  await new Promise(setImmediate)
+  network.pass(5_000)
+  await new Promise(setImmediate)
+  socket.receive(refused)
+  assert.deepEqual(await rest, ['orders 4'])
+  assert.equal(reads, 2)
+})
+
+test('a subscription that the service cannot make just now is asked for again, and keeps its place', async () => {
+  const network = new Network()
+  const stream = streamOf(network)
+  const [ada, bob] = [stream.follow('ada', { after: 2 }), stream.follow('bob')]
+  const socket = welcome(network.last)
+  const refused = (userId: string) => socket.receive({ type: 'subscription_failed', user_id: userId, message: 'not just now' })
+  for (const waitMs of [1_000, 2_000]) {
+    refused('ada')
+    refused('bob')
+    network.pass(waitMs)
+  }
+  assert.deepEqual(
+    socket
+      .sentAs('subscribe_user')
+      .slice(-2)
+      .map(({ user_id, after }) => [user_id, after]),
+    [
+      ['ada', 2],
+      ['bob', undefined]
+    ]
+  )
+  socket.receive(began(2), CAUGHT_UP, { type: 'user_subscribed', user_id: 'bob', seq: 4 })
+  assert.deepEqual([await next(ada, 1), await next(bob, 1)], [['live 2'], ['begin 4']])
+})
+
+test('a user who cannot be followed ends the reader after five refusals', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  const socket = welcome(network.last)
+  for (let at = 0; at < 5; at += 1) {
+    socket.receive({ type: 'subscription_failed', user_id: 'ada', message: 'There is no user with this user_id.' })
+    network.pass(10_000)
+    socket.receive({ type: 'pong' })
+  }
+  assert.equal(socket.sentAs('subscribe_user').length, 5)
+  await assert.rejects(items.next(), { code: 'subscription_refused', message: 'There is no user with this user_id.' })
+})
+
+test('an error of REST that no repetition mends ends the reader', async () => {
+  const network = new Network()
+  const gone = Object.assign(new Error('There is no user with this user_id'), { retrySafe: false })
+  const readEvents = async function* (): AsyncGenerator<Update> {
+    yield await Promise.reject(gone)
+  }
+  const items = streamOf(network, { readEvents }).follow('ada', { after: 2 })
+  welcome(network.last).receive({ type: 'subscription_failed', user_id: 'ada', message: '' })
+  await assert.rejects(items.next(), gone)
+})
+
+test('three refusals of the credentials end every reader; two do not', async () => {
+  const network = new Network()
+  const stream = streamOf(network)
+  const [ada, bob] = [stream.follow('ada'), stream.follow('bob')]
+  for (const _ of [1, 2, 3]) {
+    network.last.open()
+    network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: 'The client-id or the client-secret is wrong.' })
+    network.pass(30_000)
+  }
+  const error = { code: 'credentials_refused', message: 'The client-id or the client-secret is wrong.' }
+  await assert.rejects(ada.next(), error)
+  await assert.rejects(bob.next(), error)
+  assert.equal(network.sockets.length, 3)
+})
+
+test('a disabled platform is not connected again', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  welcome(network.last).drop(4003, 'disabled')
+  network.pass(60_000)
+  assert.equal(network.sockets.length, 1)
+  await assert.rejects(items.next(), new StreamError('ended_by_service', 'disabled'))
+})
+
+test('a silent service is asked for a sign of life after 15 seconds, and left after 30', () => {
+  const network = new Network()
+  void streamOf(network).follow('ada')
+  const first = welcome(network.last)
+  network.pass(15_000)
+  assert.equal(first.sentAs('ping').length, 1)
+  first.receive({ type: 'pong' })
+  network.pass(25_000)
+  assert.equal(network.sockets.length, 1)
+  network.pass(5_500)
+  assert.ok(first.isClosed)
+  assert.equal(network.sockets.length, 2)
+})
+
+test('the wait between attempts doubles to 30 seconds, and is short again after a success', () => {
+  const network = new Network()
+  void streamOf(network).follow('ada')
+  const waits: number[] = []
+  for (let at = 0; at < 9; at += 1) {
+    const [sockets, sinceMs] = [network.sockets.length, network.nowMs()]
+    network.last.drop()
+    while (network.sockets.length === sockets) network.pass(250)
+    waits.push(network.nowMs() - sinceMs)
+  }
+  assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  welcome(network.last).drop()
+  network.pass(250)
+  assert.equal(network.sockets.length, 11)
+})
+
+test('a deleted user ends the reader, and with the last reader the connection', async () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada', { after: 1 })
+  welcome(network.last).receive(began(1), { type: 'user_unsubscribed', user_id: 'ada' })
+  assert.deepEqual(await next(items, 2), ['deleted', 'end'])
+  assert.ok(network.last.isClosed)
+})
+
+test('an aborted reader leaves; others of the stream stay', async () => {
+  const network = new Network()
+  const stream = streamOf(network)
+  const over = new AbortController()
+  const [ada, bob] = [stream.follow('ada', { signal: over.signal }), stream.follow('bob')]
+  const socket = welcome(network.last)
+  socket.receive(began(1), { type: 'user_subscribed', user_id: 'bob', seq: 5 })
+  assert.deepEqual(await next(ada, 1), ['begin 1'])
+  over.abort()
+  assert.deepEqual(await next(ada, 1), ['end'])
+  assert.deepEqual(socket.sentAs('unsubscribe_user'), [{ action: 'unsubscribe_user', user_id: 'ada' }])
+  assert.deepEqual(await next(bob, 1), ['begin 5'])
+  assert.equal(socket.isClosed, false)
+})
+
+test('what is no JSON object ends the session, not the stream', () => {
+  const network = new Network()
+  void streamOf(network).follow('ada')
+  for (const data of ['[1]', '{', new Uint8Array(3)]) {
+    welcome(network.last).receiveText(data)
+    assert.ok(network.last.isClosed)
+    network.pass(250)
+  }
+  assert.equal(network.sockets.length, 4)
+})

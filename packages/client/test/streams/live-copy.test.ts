@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BrokerStream } from '../../src/streams/broker/stream.ts'
+import { LiveCopy, type LiveCopyOptions, type StoredCopy } from '../../src/streams/copy/live-copy.ts'
+import { digestOf, Records, type Snapshot } from '../../src/streams/copy/records.ts'
+import { balanceUpdate, orderUpdate, positionUpdate } from './records.ts'
+import { Network } from './scripted-socket.ts'
+
+const EMPTY: Snapshot = { orders: [], positions: [], balances: [] }
+const UPDATES = [orderUpdate(1), positionUpdate(2, '5'), balanceUpdate(3, '100.00'), orderUpdate(4, 'b'), positionUpdate(5, '0')]
+
+/** What REST would return after these updates. */
+function snapshotAfter(...updates: typeof UPDATES): Snapshot {
+  const records = new Records()
+  for (const update of updates) records.apply(update)
+  return records.toSnapshot()
+}
+
+function copyOf(network: Network, options: Partial<LiveCopyOptions> = {}) {
+  const { socket } = network
+  const stream = new BrokerStream({
+    url: 'wss://service/stream',
+    clientId: 'pk',
+    clientSecret: 'sk',
+    socket,
+    timers: network,
+    random: () => 1
+  })
+  const over = new AbortController()
+  const copy = new LiveCopy({ stream, userId: 'ada', readSnapshot: async () => EMPTY, ...options })
+  const changes = copy.run(over.signal)
+  return { copy, changes, over }
+}
+
+async function begin(network: Network, seq: number): Promise<void> {
+  await new Promise(setImmediate)
+  network.last.open()
+  network.last.receive({ type: 'welcome' }, { type: 'auth_success' }, { type: 'user_subscribed', user_id: 'ada', seq })
+}
+
+test('a snapshot and the updates during and after it give the records that REST returns', async () => {
+  const network = new Network()
+  // Two of the updates happen before the snapshot is read, and arrive after it.
+  const readSnapshot = async () => {
+    network.last.receive(...UPDATES.slice(1, 3))
+    return snapshotAfter(...UPDATES.slice(0, 3))
+  }
+  const { copy, changes } = copyOf(network, { readSnapshot })
+  const seen: unknown[] = []
+  const running = (async () => {
+    for await (const { type, seq } of changes) if (seen.push(`${type} ${seq}`) === 5) break
+  })()
+  await begin(network, 1)
+  await copy.live()
+  network.last.receive(...UPDATES.slice(3))
+  await running
+  assert.deepEqual(seen, ['begin 1', 'positions 2', 'balances 3', 'orders 4', 'positions 5'])
+  assert.equal(copy.seq, 5)
+  assert.deepEqual([...copy.orders.keys()], ['a', 'b'])
+  assert.deepEqual(copy.positions, [])
+  assert.equal(await copy.digest(), await digestOf(snapshotAfter(...UPDATES)))
+  assert.equal(copy.isLive, false)
+})
+
+test('a stored copy goes on from its seq, and each change is saved before it is yielded', async () => {
+  const network = new Network()
+  const stored: StoredCopy = { seq: 3, ...snapshotAfter(...UPDATES.slice(0, 3)) }
+  const saved: unknown[] = []
+  const save: LiveCopyOptions['save'] = async change => void saved.push(change.seq)
+  const { copy, changes } = copyOf(network, { load: async () => stored, save })
+  const first = changes.next()
+  await begin(network, 3)
+  assert.equal(network.last.sentAs('subscribe_user')[0]?.after, 3)
+  network.last.receive(orderUpdate(4, 'b'))
+  assert.deepEqual((await first).value, orderUpdate(4, 'b'))
+  assert.deepEqual(saved, [4])
+  assert.equal(copy.orders.size, 2)
+})
+
+test('an older revision of an order never replaces a newer one', () => {
+  const records = new Records()
+  records.apply(orderUpdate(9, 'a', 'filled'))
+  records.apply(orderUpdate(8, 'a', 'working'))
+  assert.equal(records.orders.get('a')?.normalized_status, 'filled')
+})
+
+test('a digest ignores the order of records and fields and when they were confirmed, and nothing else', async () => {
+  const [order, other] = [orderUpdate(1), orderUpdate(2, 'b')]
+  assert.ok(order.type === 'orders' && other.type === 'orders')
+  const digest = await digestOf({ ...EMPTY, orders: [order.data, other.data] })
+  const reversed = Object.fromEntries(Object.entries({ ...order.data, system_time: 'later' }).reverse())
+  assert.equal(await digestOf({ ...EMPTY, orders: [other.data, JSON.parse(JSON.stringify(reversed))] }), digest)
+  assert.notEqual(await digestOf({ ...EMPTY, orders: [order.data] }), digest)
+  assert.notEqual(await digestOf({ ...EMPTY, orders: [{ ...order.data, normalized_status: 'filled' }, other.data] }), digest)
+})
+
+test('a copy is verified at a moment in which REST and the copy have the same seq', async () => {
+  const network = new Network()
+  let rest = snapshotAfter(...UPDATES.slice(0, 3))
+  let lastSeq = 3
+  const { copy, changes } = copyOf(network, { readSnapshot: async () => rest, readLastSeq: async () => lastSeq })
+  const first = changes.next()
+  await begin(network, 3)
+  await first
+  const second = changes.next()
+  const { signal } = new AbortController()
+  assert.deepEqual(await copy.verify(signal), { isEqual: true, seq: 3, digest: await digestOf(rest) })
+  // REST is ahead: the comparison waits for the update.
+  rest = snapshotAfter(...UPDATES.slice(0, 4))
+  lastSeq = 4
+  const verified = copy.verify(signal)
+  await new Promise(setImmediate)
+  network.last.receive(orderUpdate(4, 'b'))
+  await second
+  assert.equal((await verified).isEqual, true)
+  // A record that no update told of.
+  rest = { ...rest, orders: rest.orders.slice(1) }
+  assert.equal((await copy.verify(signal)).isEqual, false)
+})
+
+test('records of a deleted connection are forgotten on request', () => {
+  const records = new Records(snapshotAfter(...UPDATES.slice(0, 3)))
+  records.forget('another')
+  assert.deepEqual([records.orders.size, records.positions.size, records.balances.size], [1, 1, 1])
+  records.forget('c')
+  assert.deepEqual([records.orders.size, records.positions.size, records.balances.size], [0, 0, 0])
+})
