@@ -1,7 +1,8 @@
+import type { StreamStatus } from '../../generated/asyncapi.ts'
 import type { StreamConnection } from '../connection.ts'
 import { isFinal, StreamError } from '../errors.ts'
 import { Queue } from '../queue.ts'
-import type { ConnectionHealth, Followed, Update } from './items.ts'
+import type { Followed, Update } from './items.ts'
 
 /** Reads the log of updates by REST: the user's with a higher `seq`, in order, as far back as they are stored. */
 export type ReadEvents = (userId: string, after: number, signal: AbortSignal) => AsyncIterable<Update>
@@ -95,7 +96,7 @@ export class Follower {
     this.#put(update)
   }
 
-  health(status: ConnectionHealth): void {
+  health(status: StreamStatus): void {
     if (this.#state === 'on') this.queue.put(status)
   }
 
@@ -164,13 +165,18 @@ export class Follower {
         this.#put(update)
       }
     } catch (error) {
-      if (isFinal(error)) this.queue.end(error)
-      this.#refusals = 0
-      await new Promise<void>(resolve => this.#connection.timers.after(READ_AGAIN_MS, resolve))
+      isGone = Object(error).code === 'events_missing'
+      if (!isGone) await this.#failedToRead(error)
     }
     this.#isReading = false
     if (this.#state !== 'off') return
     if (isGone) this.#begin(why)
     else this.subscribe()
+  }
+
+  async #failedToRead(error: unknown): Promise<void> {
+    if (isFinal(error)) this.queue.end(error)
+    this.#refusals = 0
+    await new Promise<void>(resolve => this.#connection.timers.after(READ_AGAIN_MS, resolve))
   }
 }

@@ -1,5 +1,6 @@
+import type { StreamStatus } from '../../generated/asyncapi.ts'
 import type { Incoming } from '../connection.ts'
-import type { ConnectionHealth, Update } from './items.ts'
+import type { Update } from './items.ts'
 
 /**
  * Whether it is an update. The service's own document describes the records; what is checked here is what the stream itself depends on.
@@ -12,6 +13,6 @@ export function isUpdate(message: Incoming): message is Incoming & Update {
   return true
 }
 
-export function isHealth(message: Incoming): message is Incoming & ConnectionHealth {
+export function isHealth(message: Incoming): message is Incoming & StreamStatus {
   return message.type === 'stream_status'
 }

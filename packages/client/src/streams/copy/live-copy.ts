@@ -1,5 +1,6 @@
+import type { StreamStatus } from '../../generated/asyncapi.ts'
 import type { Balance, Order, Position } from '../../generated/openapi.ts'
-import type { ConnectionHealth, Followed, Update } from '../broker/items.ts'
+import type { Followed, Update } from '../broker/items.ts'
 import type { BrokerStream } from '../broker/stream.ts'
 import { digestOf, Records, type Snapshot } from './records.ts'
 
@@ -35,7 +36,7 @@ export class LiveCopy {
   readonly #options: LiveCopyOptions
   readonly #waiting = new Set<() => void>()
   #records = new Records()
-  #health = new Map<string, ConnectionHealth>()
+  #health = new Map<string, StreamStatus>()
   #seq: number | null = null
   #isLive = false
 
@@ -57,7 +58,7 @@ export class LiveCopy {
   }
 
   /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. */
-  get health(): ReadonlyMap<string, ConnectionHealth> {
+  get health(): ReadonlyMap<string, StreamStatus> {
     return this.#health
   }
 

@@ -1,6 +1,6 @@
 import type { Incoming } from '../connection.ts'
 import type { Queue } from '../queue.ts'
-import type { Bar, BarsOptions, Book, Contract, Quote, Trade } from './items.ts'
+import type { Bar, BarsOptions, Book, Contract, Quote, Session, Trade } from './items.ts'
 import { isBar, isBook, isContract, isQuote, isTrade } from './parse.ts'
 
 /** What one kind of subscription asks for, and how its updates join. */
@@ -39,7 +39,7 @@ function missedBars(closed: bigint, interval: string, nowMs: number): number {
 }
 
 /** Each trade once. */
-export function trades(symbol: string, session?: string): Channel<Trade> {
+export function trades(symbol: string, session?: Session): Channel<Trade> {
   return {
     request: () => ({ channel: 'trades', symbol, ...(session !== undefined && { session }) }),
     put(update, queue) {

@@ -7,15 +7,18 @@ import type { Subscription } from './subscription.ts'
 /** One read of past bars. It is asked for in each new connection until it has its answer. */
 export class HistoryRead implements Subscription {
   readonly #options: HistoryOptions
-  readonly #result = Promise.withResolvers<readonly Bar[]>()
+  /** Rejects with what it failed with. */
+  readonly bars: Promise<readonly Bar[]>
+  #resolve: (bars: readonly Bar[]) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
 
   constructor(options: HistoryOptions) {
     this.#options = options
+    this.bars = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
     options.signal?.addEventListener('abort', () => this.fail(options.signal?.reason))
-  }
-
-  get bars(): Promise<readonly Bar[]> {
-    return this.#result.promise
   }
 
   request(): object {
@@ -25,7 +28,7 @@ export class HistoryRead implements Subscription {
 
   put({ data }: Incoming): void {
     if (!Array.isArray(data)) this.fail(new StreamError('subscription_refused', 'the answer has no bars'))
-    else this.#result.resolve(data.filter(isBar).map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })))
+    else this.#resolve(data.filter(isBar).map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })))
   }
 
   accepted(): void {
@@ -37,6 +40,6 @@ export class HistoryRead implements Subscription {
   }
 
   fail(error: unknown): void {
-    this.#result.reject(error)
+    this.#reject(error)
   }
 }

@@ -1,50 +1,16 @@
-/** Prices, sizes and volumes are exact decimals as text. Times are nanoseconds since the Unix epoch, as text. */
-export interface Bar {
-  readonly o: string
-  readonly h: string
-  readonly l: string
-  readonly c: string
-  readonly v: string
-  /** The start of the bar. */
-  readonly ts: string
-  /** `c`: closed, and final. `o`: open; the next of the same `ts` replaces it. */
-  readonly st: 'c' | 'o'
-}
+import type { BarUpdate, DepthUpdate, MarketSubscribe, OptionsChainUpdate, QuoteUpdate, TradeUpdate } from '../../generated/asyncapi.ts'
 
-export interface Trade {
-  readonly p: string
-  readonly s: string
-  /** The venue; may be empty. */
-  readonly n: string
-  readonly ts: string
-}
+// Prices, sizes and volumes are exact decimals as text. Times are nanoseconds since the Unix epoch, as text.
 
-/** Null where there is none. */
-export interface Quote {
-  readonly bp: string | null
-  readonly bs: string | null
-  readonly ap: string | null
-  readonly as: string | null
-  readonly ts: string
-}
-
-/** Price, size, number of orders (empty if unknown), venue (may be empty), time. */
-export type Level = readonly [price: string, size: string, orders: string, venue: string, ts: string]
-
-/** A whole book to its level, best first. */
-export interface Book {
-  readonly b: readonly Level[]
-  readonly a: readonly Level[]
-}
-
-/** An option as the stream describes it; the document of the service names its fields. */
-export interface Contract {
-  readonly side: 'Call' | 'Put'
-  readonly legs: readonly { readonly sym: string; readonly strike_price: string; readonly [field: string]: unknown }[]
-  readonly bid: string | null
-  readonly ask: string | null
-  readonly [field: string]: unknown
-}
+/** Final once it is closed (`st` is `c`). An open one is replaced by the next of the same `ts`. */
+export type Bar = Omit<BarUpdate, 'sub_id'>
+export type Trade = Omit<TradeUpdate, 'sub_id'>
+/** Null where there is no bid or ask. */
+export type Quote = Omit<QuoteUpdate, 'sub_id'>
+/** A whole book to its level, best first. A level: price, size, number of orders (empty if unknown), venue (may be empty), time. */
+export type Book = Pick<DepthUpdate, 'b' | 'a'>
+/** One option of a chain. */
+export type Contract = Omit<OptionsChainUpdate, 'sub_id'>
 
 export interface Subscribing {
   readonly symbol: string
@@ -53,12 +19,15 @@ export interface Subscribing {
   readonly onStatus?: (status: MarketStatus) => void
 }
 
+/** The part of the trading day, for shares. */
+export type Session = NonNullable<MarketSubscribe['session']>
+
 export type MarketStatus = { readonly isLive: true } | { readonly isLive: false; readonly reason: string }
 
 export interface BarsOptions extends Subscribing {
   /** A number and a unit: `m`, `h`, `d`, `w`, `M`, `y`. */
   readonly interval: string
-  readonly session?: string
+  readonly session?: Session
   /** Closed bars to begin with. */
   readonly backfill?: number
 }

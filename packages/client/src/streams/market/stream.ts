@@ -2,7 +2,7 @@ import { type ConnectionOptions, type Incoming, StreamConnection } from '../conn
 import { isFinal, StreamError } from '../errors.ts'
 import { bars, type Channel, chain, depth, quotes, trades } from './channels.ts'
 import { HistoryRead } from './history.ts'
-import type { Bar, BarsOptions, Book, Contract, HistoryOptions, Quote, Subscribing, Trade } from './items.ts'
+import type { Bar, BarsOptions, Book, Contract, HistoryOptions, Quote, Session, Subscribing, Trade } from './items.ts'
 import { ChannelSubscription, type Subscription } from './subscription.ts'
 
 /** `url`: the market data stream, such as `wss://trunkline.example.com/market-data/stream`. */
@@ -53,7 +53,7 @@ export class MarketStream {
   }
 
   /** Every trade while connected. Those of an interruption are not sent; `onStatus` reports it. */
-  trades(options: Subscribing & { readonly session?: string }): AsyncGenerator<Trade, void, undefined> {
+  trades(options: Subscribing & { readonly session?: Session }): AsyncGenerator<Trade, void, undefined> {
     return this.#read(trades(options.symbol, options.session), options)
   }
 
