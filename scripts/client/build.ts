@@ -7,13 +7,15 @@ import { CLIENT, minified, TARGET } from './bundle.ts'
 
 const ROOT = resolve(CLIENT, '..', '..')
 const DIST = join(CLIENT, 'dist')
+/** The modules that programs import, by the names of their files. */
+const ENTRIES = { index: join(CLIENT, 'src/index.ts'), streams: join(CLIENT, 'src/streams/index.ts') }
 
 /** Writes the package into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const { outputFiles } = await build({
-    ...{ entryPoints: [join(CLIENT, 'src/index.ts')], outfile: join(DIST, 'index.js'), absWorkingDir: CLIENT, write: false },
+    ...{ entryPoints: ENTRIES, outdir: DIST, absWorkingDir: CLIENT, write: false },
     ...{ bundle: true, sourcemap: true, format: 'esm', target: TARGET, charset: 'utf8', logLevel: 'silent' }
   })
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents)
@@ -44,7 +46,11 @@ function manifest(): object {
   return {
     ...own,
     description: 'Client of Trunkline: one API over many brokers',
-    exports: { '.': { types: './types/index.d.ts', default: './index.js' }, './package.json': './package.json' }
+    exports: {
+      '.': { types: './types/index.d.ts', default: './index.js' },
+      './streams': { types: './types/streams/index.d.ts', default: './streams.js' },
+      './package.json': './package.json'
+    }
   }
 }
 

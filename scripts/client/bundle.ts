@@ -7,9 +7,9 @@ export const CLIENT = resolve(ROOT, 'packages/client')
 /** What Node 20 and the browsers of these years run. */
 export const TARGET = 'es2022'
 
-/** The bytes of a program that imports these from the client, minified as one file. */
-export async function minified(imports: string): Promise<string> {
-  const contents = `export ${imports} from './src/index.ts'`
+/** The bytes of a program that imports these from a module of the client, minified as one file. */
+export async function minified(imports: string, module: 'index' | 'streams/index' = 'index'): Promise<string> {
+  const contents = `export ${imports} from './src/${module}.ts'`
   const { outputFiles } = await build({
     ...{ stdin: { contents, resolveDir: CLIENT, loader: 'ts' }, bundle: true, write: false, minify: true },
     ...{ format: 'esm', target: TARGET, charset: 'utf8', legalComments: 'none', logLevel: 'silent' }

@@ -11,6 +11,7 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)/
 /** Longer files, each with its reason. */
 const REASONS: Readonly<Record<string, string>> = {
   'packages/client/dist/index.js': 'built: the sources of the client in one file',
+  'packages/client/dist/streams.js': 'built: the streams of the client in one file',
   'packages/client/dist/types/generated/openapi.d.ts': 'built: the declarations of what is generated',
   'packages/client/src/generated/openapi.ts': 'generated: one type for each record and each operation of the service'
 }

@@ -72,8 +72,8 @@ export class StreamConnection {
   #receivedMs: number | null = null
   #failures = 0
   #refusals = 0
-  /** What the service said before it closed. */
-  #said: string | null = null
+  /** What the service reported before it closed. */
+  #reported: string | null = null
 
   constructor(options: ConnectionOptions, handlers: ConnectionHandlers) {
     this.#options = options
@@ -114,9 +114,9 @@ export class StreamConnection {
     this.#refusals = 0
   }
 
-  /** Keeps what the service said, as the reason if a close follows. */
-  said(why: string): void {
-    this.#said = why
+  /** Keeps what the service reported, as the reason if a close follows. */
+  reported(why: string): void {
+    this.#reported = why
   }
 
   /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
@@ -137,7 +137,7 @@ export class StreamConnection {
   }
 
   #open(): void {
-    this.#said = null
+    this.#reported = null
     const Socket: SocketConstructor = this.#options.socket ?? globalThis.WebSocket
     const openedMs = this.timers.nowMs()
     try {
@@ -193,7 +193,7 @@ export class StreamConnection {
 
   #ended(code: number, reason: string): void {
     if (this.#socket === null) return
-    const why = this.#said ?? (reason === '' ? `closed with ${code}` : reason)
+    const why = this.#reported ?? (reason === '' ? `closed with ${code}` : reason)
     const wasRefused = this.#refusals > 0
     this.#forget()
     this.#handlers.ended(why)

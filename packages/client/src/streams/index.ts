@@ -8,6 +8,6 @@ export type { ConnectionOptions, SocketConstructor, SocketLike, Timers } from '.
 export { type CopyChange, LiveCopy, type LiveCopyOptions, type StoredCopy, type Verified } from './copy/live-copy.ts'
 export { digestOf, type Snapshot } from './copy/records.ts'
 export { StreamError, type StreamErrorCode } from './errors.ts'
-export type { Bar, BarsOptions, Book, Contract, HistoryOptions, MarketStatus, Quote, Session, Subscribing, Trade } from './market/items.ts'
+export type { Bar, BarsOptions, Contract, Depth, HistoryOptions, MarketStatus, Quote, Session, Subscribing, Trade } from './market/items.ts'
 export { MarketStream, type MarketStreamOptions } from './market/stream.ts'
 export { eventsOf, recordsOf } from './rest.ts'

@@ -113,7 +113,7 @@ test('a copy is verified at a moment in which REST and the copy have the same se
   network.last.receive(orderUpdate(4, 'b'))
   await second
   assert.equal((await verified).isEqual, true)
-  // A record that no update told of.
+  // A record that no update had.
   rest = { ...rest, orders: rest.orders.slice(1) }
   assert.equal((await copy.verify(signal)).isEqual, false)
 })

@@ -92,7 +92,7 @@ export class Follower {
   /** @throws Error if a number is missing, so that the session ends and the next one goes on from what came */
   update(update: Update): void {
     if (this.#state !== 'on' || this.#seq === null || update.seq <= this.#seq) return
-    if (update.seq !== this.#seq + 1) throw new Error(`update ${this.#seq + 1} of ${this.#userId} is missing`)
+    if (update.seq !== this.#seq + 1) throw new Error(`number ${this.#seq + 1} of ${this.#userId} is missing`)
     this.#put(update)
   }
 

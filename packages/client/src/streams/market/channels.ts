@@ -1,7 +1,7 @@
 import type { Incoming } from '../connection.ts'
 import type { Queue } from '../queue.ts'
-import type { Bar, BarsOptions, Book, Contract, Quote, Session, Trade } from './items.ts'
-import { isBar, isBook, isContract, isQuote, isTrade } from './parse.ts'
+import type { Bar, BarsOptions, Contract, Depth, Quote, Session, Trade } from './items.ts'
+import { isBar, isContract, isDepth, isQuote, isTrade } from './parse.ts'
 
 /** What one kind of subscription asks for, and how its updates join. */
 export interface Channel<T> {
@@ -61,11 +61,11 @@ export function quotes(symbol: string): Channel<Quote> {
 }
 
 /** Only the newest one waits. */
-export function depth(symbol: string, levels?: number): Channel<Book> {
+export function depth(symbol: string, levels?: number): Channel<Depth> {
   return {
     request: () => ({ channel: 'depth', symbol, ...(levels !== undefined && { n_levels: levels }) }),
     put(update, queue) {
-      const { b, a } = checked(update, isBook)
+      const { b, a } = checked(update, isDepth)
       queue.replace({ b, a }, () => true)
     }
   }

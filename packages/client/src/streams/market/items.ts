@@ -8,7 +8,7 @@ export type Trade = Omit<TradeUpdate, 'sub_id'>
 /** Null where there is no bid or ask. */
 export type Quote = Omit<QuoteUpdate, 'sub_id'>
 /** A whole book to its level, best first. A level: price, size, number of orders (empty if unknown), venue (may be empty), time. */
-export type Book = Pick<DepthUpdate, 'b' | 'a'>
+export type Depth = Pick<DepthUpdate, 'b' | 'a'>
 /** One option of a chain. */
 export type Contract = Omit<OptionsChainUpdate, 'sub_id'>
 

@@ -1,5 +1,5 @@
 import type { Incoming } from '../connection.ts'
-import type { Bar, Book, Contract, Quote, Trade } from './items.ts'
+import type { Bar, Contract, Depth, Quote, Trade } from './items.ts'
 
 // The service's document describes the updates. What is checked here is what the joining of updates depends on.
 
@@ -15,7 +15,7 @@ export function isQuote(update: Incoming): update is Incoming & Quote {
   return hasTime(update) && 'bp' in update && 'ap' in update
 }
 
-export function isBook(update: Incoming): update is Incoming & Book {
+export function isDepth(update: Incoming): update is Incoming & Depth {
   return Array.isArray(update.b) && Array.isArray(update.a)
 }
 

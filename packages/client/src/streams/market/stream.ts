@@ -2,7 +2,7 @@ import { type ConnectionOptions, type Incoming, StreamConnection } from '../conn
 import { isFinal, StreamError } from '../errors.ts'
 import { bars, type Channel, chain, depth, quotes, trades } from './channels.ts'
 import { HistoryRead } from './history.ts'
-import type { Bar, BarsOptions, Book, Contract, HistoryOptions, Quote, Session, Subscribing, Trade } from './items.ts'
+import type { Bar, BarsOptions, Contract, Depth, HistoryOptions, Quote, Session, Subscribing, Trade } from './items.ts'
 import { ChannelSubscription, type Subscription } from './subscription.ts'
 
 /** `url`: the market data stream, such as `wss://trunkline.example.com/market-data/stream`. */
@@ -63,7 +63,7 @@ export class MarketStream {
   }
 
   /** The present book, then each newer one that the reader is in time for. */
-  depth(options: Subscribing & { readonly levels?: number }): AsyncGenerator<Book, void, undefined> {
+  depth(options: Subscribing & { readonly levels?: number }): AsyncGenerator<Depth, void, undefined> {
     return this.#read(depth(options.symbol, options.levels), options)
   }
 
@@ -159,7 +159,7 @@ export class MarketStream {
       this.#token = null
       this.#connection.refused(why)
     } else if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why)
-    else if (asked === undefined) this.#connection.said(why)
+    else if (asked === undefined) this.#connection.reported(why)
     else if (code === 'broker_unavailable' || code === 'internal_error') {
       asked.interrupted(why)
       this.#connection.timers.after(AGAIN_MS, () => this.#ask(asked))
