@@ -32,6 +32,7 @@ var StreamConnection = class {
   timers;
   #options;
   #handlers;
+  #Socket;
   #isRunning = false;
   #socket = null;
   #isOpen = false;
@@ -43,8 +44,10 @@ var StreamConnection = class {
   #refusals = 0;
   /** What the service reported before it closed. */
   #reported = null;
+  /** @throws StreamError setting_invalid */
   constructor(options, handlers) {
     this.#options = options;
+    this.#Socket = socketOf(options);
     this.#handlers = handlers;
     this.timers = options.timers ?? SYSTEM_TIMERS;
   }
@@ -95,10 +98,9 @@ var StreamConnection = class {
   }
   #open() {
     this.#reported = null;
-    const Socket = this.#options.socket ?? globalThis.WebSocket;
     const openedMs = this.timers.nowMs();
     try {
-      const socket = new Socket(this.#options.url);
+      const socket = new this.#Socket(this.#options.url);
       this.#socket = socket;
       const guarded = (run) => () => this.#guard(socket, run);
       socket.addEventListener(
@@ -168,6 +170,13 @@ var StreamConnection = class {
     }
   }
 };
+function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : new URL("x:");
+  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
+  if (protocol !== "wss:" && !(protocol === "ws:" && isLocal)) throw new StreamError("setting_invalid", "url must be wss, or this machine");
+  if (!socket) throw new StreamError("setting_invalid", "this runtime has no WebSocket: pass that of the package ws as `socket`");
+  return socket;
+}
 function parsed(data) {
   const message = typeof data === "string" ? JSON.parse(data) : null;
   if (typeof message !== "object" || message === null || Array.isArray(message)) throw new Error("a message is not a JSON object");

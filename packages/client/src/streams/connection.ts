@@ -23,6 +23,8 @@ export interface Timers {
 
 export interface ConnectionOptions {
   readonly url: string
+  /** Sends credentials unencrypted to another machine, with a `url` that begins with `ws:`. */
+  readonly allowHttp?: boolean
   readonly socket?: SocketConstructor
   readonly timers?: Timers
   readonly random?: () => number
@@ -63,6 +65,7 @@ export class StreamConnection {
   readonly timers: Timers
   readonly #options: ConnectionOptions
   readonly #handlers: ConnectionHandlers
+  readonly #Socket: SocketConstructor
   #isRunning = false
   #socket: SocketLike | null = null
   #isOpen = false
@@ -75,8 +78,10 @@ export class StreamConnection {
   /** What the service reported before it closed. */
   #reported: string | null = null
 
+  /** @throws StreamError setting_invalid */
   constructor(options: ConnectionOptions, handlers: ConnectionHandlers) {
     this.#options = options
+    this.#Socket = socketOf(options)
     this.#handlers = handlers
     this.timers = options.timers ?? SYSTEM_TIMERS
   }
@@ -138,10 +143,9 @@ export class StreamConnection {
 
   #open(): void {
     this.#reported = null
-    const Socket: SocketConstructor = this.#options.socket ?? globalThis.WebSocket
     const openedMs = this.timers.nowMs()
     try {
-      const socket = new Socket(this.#options.url)
+      const socket = new this.#Socket(this.#options.url)
       this.#socket = socket
       const guarded = (run: () => void) => () => this.#guard(socket, run)
       socket.addEventListener(
@@ -154,7 +158,7 @@ export class StreamConnection {
       socket.addEventListener('error', () => undefined)
       this.#look(openedMs)
     } catch (error) {
-      // No address of a WebSocket, or no WebSocket at all.
+      // What the constructor refuses now it refuses always.
       this.fail(error)
     }
   }
@@ -219,6 +223,14 @@ export class StreamConnection {
       // A socket that cannot be closed is not used any more either.
     }
   }
+}
+
+function socketOf({ url, allowHttp, socket = globalThis.WebSocket }: ConnectionOptions): SocketConstructor {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : new URL('x:')
+  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)
+  if (protocol !== 'wss:' && !(protocol === 'ws:' && isLocal)) throw new StreamError('setting_invalid', 'url must be wss, or this machine')
+  if (!socket) throw new StreamError('setting_invalid', 'this runtime has no WebSocket: pass that of the package ws as `socket`')
+  return socket
 }
 
 function parsed(data: unknown): Incoming {

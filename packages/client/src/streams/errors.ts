@@ -13,6 +13,8 @@ export class StreamError extends Error {
 }
 
 export type StreamErrorCode =
+  /** An option of the stream cannot be used. */
+  | 'setting_invalid'
   /** The credentials or the token were refused three times. */
   | 'credentials_refused'
   /** The platform or its key was disabled; or the connection ended, or another market data token of the user is in use. */

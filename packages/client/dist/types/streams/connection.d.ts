@@ -22,6 +22,8 @@ export interface Timers {
 }
 export interface ConnectionOptions {
     readonly url: string;
+    /** Sends credentials unencrypted to another machine, with a `url` that begins with `ws:`. */
+    readonly allowHttp?: boolean;
     readonly socket?: SocketConstructor;
     readonly timers?: Timers;
     readonly random?: () => number;
@@ -42,6 +44,7 @@ export declare const SYSTEM_TIMERS: Timers;
 export declare class StreamConnection {
     #private;
     readonly timers: Timers;
+    /** @throws StreamError setting_invalid */
     constructor(options: ConnectionOptions, handlers: ConnectionHandlers);
     /** Authenticated: requests can be sent. */
     get isReady(): boolean;

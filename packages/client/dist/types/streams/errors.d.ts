@@ -7,8 +7,10 @@ export declare class StreamError extends Error {
     constructor(code: StreamErrorCode, message: string, reason?: string | null);
 }
 export type StreamErrorCode = 
+/** An option of the stream cannot be used. */
+'setting_invalid'
 /** The credentials or the token were refused three times. */
-'credentials_refused'
+ | 'credentials_refused'
 /** The platform or its key was disabled; or the connection ended, or another market data token of the user is in use. */
  | 'ended_by_service'
 /** The service refused to follow the user, or the subscription. */
