@@ -1,9 +1,16 @@
-// `npm run client`: the client as it is published, in `packages/client/dist`. With `--out FOLDER` it is made there.
+// `npm run client`: the client as it is published, in `packages/client/dist`.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { CLIENT, minified, TARGET } from './bundle.ts'
+import { outFolder } from './out.ts'
+
+const USAGE = `npm run client -- [--out FOLDER]
+
+Builds the client as it is published: bundles, declarations, README and licence.
+  --out  a folder, which is emptied first; default packages/client/dist
+`
 
 const ROOT = resolve(CLIENT, '..', '..')
 const DIST = join(CLIENT, 'dist')
@@ -55,6 +62,6 @@ function manifest(): object {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const at = process.argv.indexOf('--out')
-  await buildClient(at < 0 ? DIST : resolve(process.argv[at + 1] ?? ''))
+  const folder = outFolder(USAGE, DIST)
+  if (folder !== null) await buildClient(folder)
 }

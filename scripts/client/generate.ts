@@ -1,11 +1,17 @@
-// `npm run generate`: writes what the client takes from the service's own documents. With `--out FOLDER` it writes elsewhere.
+// `npm run generate`: writes what the client takes from the service's own documents.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { asyncApi } from '../../packages/server/src/http/docs/asyncapi.ts'
 import { openApi } from '../../packages/server/src/http/docs/openapi.ts'
 import { ENDPOINTS } from '../../packages/server/src/http/routes/index.ts'
+import { outFolder } from './out.ts'
 import { comment, declaration, type Schema, typeOf } from './schema-types.ts'
 
+const USAGE = `npm run generate -- [--out FOLDER]
+
+Writes the types and operations of the client from the documents that the service serves.
+  --out  a folder; default packages/client/src/generated
+`
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'packages/client/src/generated')
 /** Only addresses in the documents depend on it, and none of them is generated. */
 const ANY_URL = 'http://127.0.0.1'
@@ -135,10 +141,11 @@ function streams({ components: { schemas, messages }, operations }: StreamDocume
   ].join('\n')
 }
 
-const at = process.argv.indexOf('--out')
-const folder = at < 0 ? FOLDER : resolve(process.argv[at + 1] ?? FOLDER)
-const restDocument: RestDocument = JSON.parse(JSON.stringify(openApi(ENDPOINTS, ANY_URL)))
-const streamDocument: StreamDocument = JSON.parse(JSON.stringify(asyncApi(ANY_URL)))
-mkdirSync(folder, { recursive: true })
-writeFileSync(join(folder, 'openapi.ts'), rest(restDocument))
-writeFileSync(join(folder, 'asyncapi.ts'), streams(streamDocument, restDocument.components.schemas))
+const folder = outFolder(USAGE, FOLDER)
+if (folder !== null) {
+  const restDocument: RestDocument = JSON.parse(JSON.stringify(openApi(ENDPOINTS, ANY_URL)))
+  const streamDocument: StreamDocument = JSON.parse(JSON.stringify(asyncApi(ANY_URL)))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'openapi.ts'), rest(restDocument))
+  writeFileSync(join(folder, 'asyncapi.ts'), streams(streamDocument, restDocument.components.schemas))
+}
