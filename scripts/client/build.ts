@@ -15,7 +15,11 @@ Builds the client as it is published: bundles, declarations, README and licence.
 const ROOT = resolve(CLIENT, '..', '..')
 const DIST = join(CLIENT, 'dist')
 /** The modules that programs import, by the names of their files. */
-const ENTRIES = { index: join(CLIENT, 'src/index.ts'), streams: join(CLIENT, 'src/streams/index.ts') }
+const ENTRIES = {
+  index: join(CLIENT, 'src/index.ts'),
+  streams: join(CLIENT, 'src/streams/index.ts'),
+  webhooks: join(CLIENT, 'src/webhooks/index.ts')
+}
 
 /** Writes the package into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
 export async function buildClient(folder: string): Promise<void> {
@@ -56,6 +60,7 @@ function manifest(): object {
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './streams': { types: './types/streams/index.d.ts', default: './streams.js' },
+      './webhooks': { types: './types/webhooks/index.d.ts', default: './webhooks.js' },
       './package.json': './package.json'
     }
   }

@@ -14,7 +14,8 @@ const run = promisify(execFile)
 const SIZES = [
   ['REST', '{ Trunkline, TrunklineError }', 'index', 13_250],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 11_800],
-  ['market data', '{ MarketStream, StreamError }', 'streams/index', 8_800]
+  ['market data', '{ MarketStream, StreamError }', 'streams/index', 8_800],
+  ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]
 ] as const
 /** Without the options that the runner of these tests gives to Node. */
 const OTHERS = { PATH: process.env.PATH, HOME: process.env.HOME }
@@ -47,6 +48,7 @@ describe('the bundle', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trunkline-client-'))
     await writeFile(join(folder, 'trunkline.mjs'), await minified('{ Trunkline, TrunklineError }'))
+    await writeFile(join(folder, 'webhooks.mjs'), await minified('{ verifyWebhook }', 'webhooks/index'))
     await writeFile(join(folder, 'program.mjs'), PROGRAM)
   })
   after(() => rm(folder, { recursive: true }))
@@ -72,17 +74,26 @@ describe('the bundle', () => {
       t.diagnostic(`${program}: ${version ?? 'not here'}`)
       if (version === null) continue
       const { stdout } = await run(program, [...args, join(folder, 'program.mjs'), url], { env: OTHERS })
-      assert.equal(stdout, '1 connection_failed true\n', version)
+      assert.equal(stdout, '1 connection_failed true webhook_malformed\n', version)
     }
   })
 })
 
 const PROGRAM = `
 import { Trunkline, TrunklineError } from './trunkline.mjs'
+import { verifyWebhook } from './webhooks.mjs'
 const [baseUrl] = globalThis.Deno ? Deno.args : process.argv.slice(2)
 const trunkline = new Trunkline({ baseUrl, clientId: 'pk_1', clientSecret: 'sk_1', retries: 1 })
 const ada = trunkline.user({ userId: 'ada', userSecret: 'us_1' })
 const accounts = await ada.accounts.list()
 const error = await ada.balances.list().catch(cause => cause)
-console.log(accounts[0].account_id, error.code, error instanceof TrunklineError)
+// Signed by Ed25519, as Standard Webhooks publishes it; only the body is not ours.
+const signature = 'v1a,tQ9V2XOqn7jL/DQenEFpqIugdBVtiMmER5mhSkXBNwM0mkATuDe6KYYUuxqtaiHeYGb7KaaBRdM5WqyeFiL8Ag=='
+const verified = await verifyWebhook({
+  publicKeys: ['whpk_ZlN4eg7dSSqi0moX9hQUk3orrOouK3QVQSlJa248c/g='],
+  headers: { 'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek', 'webhook-timestamp': '1614265330', 'webhook-signature': signature },
+  body: '{"test": 2432232314}',
+  now: () => 1614265330000
+}).catch(cause => cause)
+console.log(accounts[0].account_id, error.code, error instanceof TrunklineError, verified.code)
 `
