@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { asyncApi } from '../../packages/server/src/http/docs/asyncapi.ts'
-import { openApi } from '../../packages/server/src/http/docs/openapi.ts'
+import { failureCodes, openApi, statusOf } from '../../packages/server/src/http/docs/openapi.ts'
 import { ENDPOINTS } from '../../packages/server/src/http/routes/index.ts'
 import { outFolder } from './out.ts'
 import { comment, declaration, type Schema, typeOf } from './schema-types.ts'
@@ -56,7 +56,8 @@ function rest(document: RestDocument): string {
     "import type { Operation } from '../operation.ts'\n",
     ...Object.entries(schemas).map(([name, schema]) => declaration(name, schema, sent.has(name) || name === 'NewLeg')),
     `/** The codes of the service's errors. Later versions may add some. */\nexport type ErrorCode = Problem['code']\n`,
-    ...operations.map(({ path, method, operation }) => operationText(path, method, operation, schemas))
+    ...operations.map(({ path, method, operation }) => operationText(path, method, operation, schemas)),
+    refusalsText()
   ].join('\n')
 }
 
@@ -82,13 +83,34 @@ function operationText(path: string, method: string, operation: Described, schem
   ].join('\n')
 }
 
-/** A member that every such answer has, by which another JSON text is recognised; `[]` for a list. */
-function memberOf({ content }: Content, schemas: Schemas): string {
-  const { $ref, type } = content['application/json'].schema
+/** A member that every such answer has, by which another JSON text is recognised: a text, or with `[]` a list of records. */
+function memberOf(answer: Described['responses'][string], schemas: Schemas): string {
+  const { $ref, type } = answer.content['application/json'].schema
   if (type === 'array') return '[]'
-  const [first] = schemas[$ref?.replace(/^.*\//, '') ?? '']?.required ?? []
-  if (first === undefined) throw new Error(`an answer without members: ${$ref}`)
-  return first
+  const { required = [], properties = {} } = schemas[$ref?.replace(/^.*\//, '') ?? ''] ?? {}
+  const isList = (name: string) => properties[name]?.type === 'array' && properties[name].items?.type !== 'string'
+  const name = (pagingOf(answer, schemas) === null ? undefined : required.find(isList)) ?? required[0] ?? ''
+  if (isList(name)) return `${name}[]`
+  if (properties[name]?.type !== 'string') throw new Error(`an answer that cannot be recognised: ${$ref}`)
+  return name
+}
+
+/** Of the endpoints that make orders, and of any address. A refusal that says to wait is none of these. */
+function refusalsText(): string {
+  const making = ENDPOINTS.filter(endpoint => failureCodes(endpoint).includes('cl_order_id_duplicate'))
+  const pairs = making.flatMap(endpoint =>
+    [...failureCodes(endpoint), 'route_not_found' as const, 'headers_too_large' as const].map(
+      code => [statusOf(endpoint, code), code] as const
+    )
+  )
+  const final = pairs.filter(([status]) => status < 500 && status !== 429)
+  const lines = [...Map.groupBy(final, ([status]) => status)]
+    .sort(([one], [other]) => one - other)
+    .map(([status, group]) => `  ${status}: '${[...new Set(group.map(([, code]) => code))].sort().join(' ')}'`)
+  return [
+    '/** The codes with which a request for an order is refused, by status. */',
+    `export const ORDER_REFUSALS: Readonly<Record<number, string>> = {\n${lines.join(',\n')}\n}\n`
+  ].join('\n')
 }
 
 /** How the next page is named: by a member of the answer, or in its `link` header. */

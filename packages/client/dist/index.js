@@ -14,9 +14,11 @@ var TrunklineError = class extends Error {
   clOrderId = null;
   /** With `cl_order_id_taken` and `outcome_unknown`: the order that was found under the id. */
   order = null;
+  /** What `cancelAll` had done by then. */
+  results = [];
   /** How long the service asks to wait. */
   retryAfterMs = null;
-  /** Nothing was stored or sent: the request did not leave, or the service refused it before it did anything. */
+  /** Nothing was stored or sent: no request of the call left, or the service refused each before it did anything. */
   nothingDone = false;
   /** The very same request may succeed later, and does nothing twice. */
   retrySafe = false;
@@ -29,13 +31,13 @@ var TrunklineError = class extends Error {
 
 // src/generated/openapi.ts
 var createUser = "POST /users user_id";
-var listUsers = "GET /users data next_cursor";
+var listUsers = "GET /users data[] next_cursor";
 var deleteUser = "DELETE /users/{user_id} user_id";
 var rotateUserSecret = "POST /users/{user_id}/rotate-secret user_id";
 var createConnection = "POST /connections authorization_url";
 var listConnections = "GET /connections []";
 var claimConnection = "POST /connections/{connection_id}/claim connection_id";
-var listPlatformConnections = "GET /platform/connections data next_cursor";
+var listPlatformConnections = "GET /platform/connections data[] next_cursor";
 var deleteConnection = "DELETE /connections/{connection_id} connection_id";
 var issueMarketDataToken = "GET /connections/{connection_id}/token access_token";
 var listAccounts = "GET /accounts []";
@@ -43,19 +45,29 @@ var listBalances = "GET /balances []";
 var listPositions = "GET /positions []";
 var listTransactions = "GET /transactions [] link";
 var placeOrder = "POST /orders order_id";
-var listOrders = "GET /orders data next_cursor";
+var listOrders = "GET /orders data[] next_cursor";
 var previewOrder = "POST /orders/preview account_id";
 var readOrder = "GET /orders/{order_id} order_id";
 var modifyOrder = "PATCH /accounts/{account_id}/orders/{order_id} order_id";
 var cancelOrder = "DELETE /accounts/{account_id}/orders/{order_id} order_id";
-var cancelOrders = "POST /orders/cancel results";
-var listEvents = "GET /events data next_after";
+var cancelOrders = "POST /orders/cancel results[]";
+var listEvents = "GET /events data[] next_after";
 var listBrokers = "GET /brokers []";
-var searchSymbols = "GET /connections/{connection_id}/market-data/symbols symbols";
+var searchSymbols = "GET /connections/{connection_id}/market-data/symbols symbols[]";
 var readExpirations = "GET /connections/{connection_id}/market-data/expirations symbol";
 var readChain = "GET /connections/{connection_id}/market-data/chain symbol";
 var readQuote = "GET /connections/{connection_id}/market-data/quote symbol";
-var readBars = "GET /connections/{connection_id}/market-data/bars symbol next_start";
+var readBars = "GET /connections/{connection_id}/market-data/bars bars[] next_start";
+var ORDER_REFUSALS = {
+  400: "body_malformed field_invalid header_invalid order_not_open order_not_supported path_invalid",
+  401: "credentials_invalid entitlement_missing scope_missing",
+  404: "account_not_found order_not_found route_not_found",
+  405: "method_not_allowed",
+  409: "cl_order_id_duplicate connection_broken",
+  413: "body_too_large",
+  422: "query_invalid",
+  431: "headers_too_large"
+};
 
 // src/settings.ts
 async function notify(hook, notice) {
@@ -96,7 +108,7 @@ function headersOf({ clientId, clientSecret }, user) {
   return headers;
 }
 function invalid(message) {
-  return new TrunklineError("setting_invalid", message);
+  return new TrunklineError("setting_invalid", message, { nothingDone: true });
 }
 function randomId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join("");
@@ -124,21 +136,23 @@ function freshnessOf(header) {
 var ANSWER_BYTES_MAX = 2 ** 25;
 async function request(send, url, init, timeoutMs, signal, fail) {
   if (signal.aborted) throw fail("aborted", ABORTED, { nothingDone: true });
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const over = new AbortController();
+  const end = () => over.abort();
+  signal.addEventListener("abort", end);
+  const answered = async () => wholeOf(await send(url, { ...init, redirect: "manual", credentials: "omit", cache: "no-store", signal: over.signal }), fail);
   try {
-    return await Promise.race([
-      new Promise((_, reject) => ended.addEventListener("abort", reject)),
-      send(url, { ...init, redirect: "manual", credentials: "omit", cache: "no-store", signal: ended }).then(
-        (response) => wholeOf(response, fail)
-      )
-    ]);
+    const raw = await Promise.race([answered(), pause(timeoutMs, over.signal)]);
+    if (raw) return raw;
+    throw fail("timed_out", `No answer within ${timeoutMs} ms.`);
   } catch (cause) {
     if (signal.aborted) throw fail("aborted", ABORTED);
-    if (ended.aborted) throw fail("timed_out", `No answer within ${timeoutMs} ms.`);
     if (cause instanceof TrunklineError) throw cause;
     const reason = reasonOf(cause);
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason);
     throw fail("connection_failed", `No connection: ${reason}.`, { nothingDone });
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
   }
 }
 var ABORTED = "The call was aborted.";
@@ -159,12 +173,12 @@ async function wholeOf({ status, headers, body }, fail) {
 }
 function reasonOf(cause) {
   const { code, cause: inner } = Object(cause);
-  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : "unknown";
+  return [code, Object(inner).code].find((each) => /^[A-Z_0-9]+$/.test(each)) ?? "unknown";
 }
 
 // src/exchange.ts
 var TIMER_MS_MAX = 2 ** 31 - 1;
-var NOTHING_DONE = ["rate_limited", "store_unavailable", "shutting_down", "broker_unavailable"];
+var NOTHING_DONE = /^(4(?!0[89])..|503) (?!order_not_open)/;
 function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
   const { now, random, sleep } = clock;
   const { requestId: id = randomId(), signal = new AbortController().signal } = options;
@@ -172,19 +186,27 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
   const deadline = now() + totalTimeoutMs;
   let attempt = 0;
   let failures = 0;
+  let isClean = true;
   return {
     clock,
     renew: () => {
       failures = 0;
     },
     async attempt(operation, params, isRepeatable) {
+      if (!(timeoutMs > 0 && totalTimeoutMs > 0 && retries >= 0 && /^[a-z\d][\w.:-]{0,59}$/i.test(id)))
+        throw invalid("a time, the retries or the requestId cannot be used");
       const { method, path, member, body } = requestOf(operation, params);
       const requestId = `${id}.${++attempt}`;
       const notice = { method, path, requestId, attempt };
       const fail = (code, message, known = {}) => {
-        const { status, nothingDone = NOTHING_DONE.includes(code) } = known;
-        const isFinal = status && status >= 300 && status < (code === "answer_unreadable" ? 400 : 500) && status !== 408 && status !== 429;
-        return new TrunklineError(code, message, { requestId, ...known, nothingDone, retrySafe: !isFinal && (isRepeatable || nothingDone) });
+        const { status, nothingDone = false } = known;
+        isClean &&= nothingDone;
+        const isRefusal = (code === "answer_unreadable" ? /^[03]/ : /^4(?!08|29)/).test(String(status));
+        return new TrunklineError(code, message, {
+          ...{ requestId, ...known },
+          nothingDone: isClean,
+          retrySafe: !isRefusal && (isRepeatable || nothingDone)
+        });
       };
       const startedAt = now();
       const leftMs = Math.ceil(Math.max(1, Math.min(timeoutMs, deadline - startedAt, TIMER_MS_MAX)));
@@ -193,16 +215,18 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       const raw = await request(send(), base + path, init, leftMs, signal, fail);
       const meta = metaOf(raw.status, raw.headers);
       const date = Date.parse(raw.headers.get("date") ?? "");
-      if (date) clock.skewMs = date - now();
+      if (date && meta.requestId === requestId) clock.skewMs = date - now();
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt });
-      return { data: dataOf(member, raw, headers, fail), meta };
+      const data = dataOf(member, raw, headers, requestId, fail);
+      isClean = false;
+      return { data, meta };
     },
     async pause(error, most = retries) {
       const waitMs = random() * Math.min(8e3, 250 * 2 ** failures++) + (error.retryAfterMs ?? 0);
-      if (failures > most || now() + waitMs >= deadline) throw error;
+      if (failures > most || now() + waitMs >= deadline || error.code === "aborted") throw error;
       void notify(hooks.onRetry, { attempt, waitMs, error });
-      await sleep(waitMs, signal);
-      if (signal.aborted) throw new TrunklineError("aborted", ABORTED, { requestId: error.requestId });
+      await sleep(Math.min(waitMs, TIMER_MS_MAX), signal);
+      if (signal.aborted) throw new TrunklineError("aborted", ABORTED, { requestId: error.requestId, nothingDone: isClean });
     }
   };
 }
@@ -212,30 +236,38 @@ function given(values) {
 function requestOf(operation, params) {
   const [method = "", route = "", member = ""] = operation.split(" ");
   const left = given(params);
-  const path = route.replace(/{(\w+)}/g, (_, name) => {
-    const value = String(left[name] ?? "");
-    delete left[name];
-    if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
-    return encodeURIComponent(value);
-  });
-  if (method[0] === "P") return { method, member, path, body: JSON.stringify(left) };
-  const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
-  return { method, member, path: query ? `${path}?${query}` : path, body: null };
+  try {
+    const path = route.replace(/{(\w+)}/g, (_, name) => {
+      const value = String(left[name] ?? "");
+      delete left[name];
+      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
+      return encodeURIComponent(value);
+    });
+    if (method[0] === "P") return { method, member, path, body: JSON.stringify(left) };
+    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
+    return { method, member, path: query ? `${path}?${query}` : path, body: null };
+  } catch (cause) {
+    throw cause instanceof TrunklineError ? cause : invalid("a parameter cannot be sent");
+  }
 }
-function dataOf(member, { status, headers, text }, sent, fail) {
-  const isGood = status >= 200 && status < 300;
-  const secrets = isGood ? [] : [sent["client-secret"], sent["user-secret"]];
-  const body = parsed(secrets.reduce((left, secret) => left.replaceAll(secret || "\0", "[secret]"), text));
-  if (isGood && (member === "[]" ? Array.isArray(body) : member in body)) return body;
-  const { code, message, details, order_id: orderId } = body;
-  const known = { status, requestId: headers.get("x-request-id") };
-  if (status < 400 || typeof code !== "string") throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, known);
-  const retryAfterMs = Number(headers.get("retry-after")) * 1e3 || null;
-  throw fail(code, String(message).slice(0, 2e3), {
-    ...known,
-    details: Array.isArray(details) ? details : [],
-    orderId: orderId ?? null,
-    retryAfterMs
+function dataOf(member, { status, headers, text }, sent, sentId, fail) {
+  const body = parsed(text);
+  if (status >= 200 && status < 300 && hasMember(body, member)) return body;
+  const { code, message, details, order_id: orderId, request_id: named } = body;
+  const requestId = headers.get("x-request-id") ?? sentId;
+  const isOurs = status >= 400 && named === requestId && /^application\/json\b/.test(headers.get("content-type") ?? "");
+  if (!isOurs || typeof code !== "string")
+    throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, { status, requestId });
+  const shown = (value) => [sent["client-secret"], sent["user-secret"]].reduce(
+    (left, secret) => left.replaceAll(secret || "\0", "[secret]"),
+    String(value)
+  );
+  throw fail(shown(code), shown(message).slice(0, 2e3), {
+    ...{ status, requestId },
+    details: isRecords(details) ? details.map(({ path, message: what }) => ({ path: shown(path), message: shown(what) })) : [],
+    orderId: typeof orderId === "string" ? orderId : null,
+    retryAfterMs: Math.max(0, Number(headers.get("retry-after")) * 1e3) || null,
+    nothingDone: NOTHING_DONE.test(`${status} ${code}`)
   });
 }
 function parsed(text) {
@@ -245,6 +277,14 @@ function parsed(text) {
     return {};
   }
 }
+function hasMember(body, member) {
+  const name = member.replace("[]", "");
+  const value = name ? body[name] : body;
+  return name === member ? typeof value === "string" : isRecords(value);
+}
+function isRecords(value) {
+  return Array.isArray(value) && value.every((each) => Object(each) === each);
+}
 
 // src/pages.ts
 function pagesOf(next, query, read) {
@@ -252,15 +292,17 @@ function pagesOf(next, query, read) {
   const parameter = { next_after: "after", next_start: "start", link: "cursor" }[member] ?? member;
   async function* pages() {
     let from;
-    for (; ; ) {
+    let mark;
+    for (let count = 1; ; count += 1) {
       const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query);
       const whole = Object(answer);
       yield { data: whole.data ?? whole.bars ?? answer, answer, meta };
       const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get("link") ?? "") ?? [];
       const following = member === "link" ? link && decodeURIComponent(link) : whole[member];
       if (!following) return;
-      if (following === from) throw new TrunklineError("answer_unreadable", "The list does not go on.");
+      if (following === mark) throw new TrunklineError("answer_unreadable", "The list does not go on.");
       from = following;
+      if ((count & count - 1) === 0) mark = from;
     }
   }
   async function* items() {
@@ -281,8 +323,11 @@ function pagesOf(next, query, read) {
 
 // src/transport.ts
 function transportOf(options, user = null) {
-  const { now = Date.now, random = Math.random, sleep = pause, hooks = {} } = options;
-  const clock = { now, random, sleep, skewMs: 0 };
+  const { now = Date.now, random = Math.random, sleep = pause } = options;
+  return transportWith(options, user, { now, random, sleep, skewMs: 0 });
+}
+function transportWith(options, user, clock) {
+  const { hooks = {} } = options;
   const base = checkedBase(options);
   const headers = headersOf(options, user);
   const send = () => options.fetch ?? fetch;
@@ -290,7 +335,7 @@ function transportOf(options, user = null) {
     base,
     clock,
     credentials: () => headers,
-    asUser: (other) => transportOf(options, other),
+    asUser: (other) => transportWith(options, other, clock),
     begin: (more) => begin({ base, headers, send, clock, hooks, limits: options }, more)
   };
 }
@@ -341,19 +386,24 @@ function doneAlready(data, { status, requestId }) {
 // src/orders/cancel-all.ts
 async function cancelAll(exchange, scope) {
   const last = /* @__PURE__ */ new Map();
-  for (; ; ) {
-    const { data, meta } = await repeated(exchange, cancelOrders, scope);
-    for (const result of data.results) last.set(result.order_id, result);
-    const isOver = !data.remaining && !data.results.some(({ result }) => result === "not_attempted" || result === "failed");
-    const answer = { data: { ...data, results: [...last.values()] }, meta };
-    if (isOver) return answer;
-    if (data.results.some(({ result }) => result === "cancelled" || result === "requested")) exchange.renew();
-    try {
-      await exchange.pause(new TrunklineError("timed_out", "Some orders are left."));
-    } catch (error) {
-      if (error instanceof TrunklineError && error.code === "aborted") throw error;
-      return answer;
+  try {
+    for (; ; ) {
+      const { data, meta } = await repeated(exchange, cancelOrders, scope);
+      for (const result of data.results) last.set(result.order_id, result);
+      const has = (...results) => data.results.some(({ result }) => results.includes(result));
+      const answer = { data: { ...data, results: [...last.values()] }, meta };
+      if (!data.remaining && !has("not_attempted", "failed")) return answer;
+      if (has("cancelled", "requested")) exchange.renew();
+      const left = new TrunklineError("timed_out", "Some orders are left.");
+      try {
+        await exchange.pause(left);
+      } catch (error) {
+        if (error !== left) throw error;
+        return answer;
+      }
     }
+  } catch (error) {
+    throw error instanceof TrunklineError ? new TrunklineError(error.code, error.message, { ...error, results: [...last.values()] }) : error;
   }
 }
 
@@ -406,21 +456,20 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
       try {
         const answer = await exchange.attempt(operation, params, false);
         if (answer.data.cl_order_id === clOrderId) return answer;
-        error = new TrunklineError("answer_unreadable", "The answer is about another order.");
+        error = new TrunklineError("answer_unreadable", OTHER);
       } catch (cause) {
         error = asOurs(cause);
       }
-      if (error.code === "cl_order_id_duplicate" && error.orderId && (mayExist || isOwnId)) {
+      const isRefusal = isRefused(error);
+      if (isRefusal && error.code === "cl_order_id_duplicate" && error.orderId && (mayExist || isOwnId)) {
         mayExist = true;
         orderId = error.orderId;
         exchange.renew();
-        return recognised(await repeated(exchange, readOrder, { order_id: orderId }));
+        return recognised([await repeated(exchange, readOrder, { order_id: orderId })]);
       }
-      const isRefusal = isRefused(error);
       if (isRefusal && !mayExist) throw error;
-      mayExist ||= !isRefusal && !error.nothingDone;
+      mayExist ||= !isRefusal && !error.retrySafe;
       if (isRefusal || isLate()) return null;
-      if (error.code === "aborted") throw error;
       try {
         await exchange.pause(error);
       } catch (cause) {
@@ -431,15 +480,16 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
     }
   }
   async function lookUp() {
-    const query = { cl_order_id: clOrderId, start_time: new Date(firstAt - DAY_MS).toISOString() };
+    const startMs = firstAt + Math.min(0, exchange.clock.skewMs) - DAY_MS;
+    const query = { cl_order_id: clOrderId, start_time: new Date(startMs).toISOString() };
     exchange.renew();
     for (; ; ) {
       let error = new TrunklineError("outcome_unknown", "It is not there yet.");
       try {
         const { data, meta } = await exchange.attempt(listOrders, query, true);
         const since = firstAt + exchange.clock.skewMs - SLACK_MS;
-        const order = data.data.find((each) => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since);
-        if (order) return recognised({ data: order, meta });
+        const found = data.data.filter((each) => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since);
+        if (found[0]) return recognised(found.map((order) => ({ data: order, meta })));
       } catch (cause) {
         error = asOurs(cause);
         if (!error.retrySafe) throw error;
@@ -448,20 +498,28 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
     }
   }
   function recognised(found) {
-    const match = matched(asked, found.data);
-    if (match === "same") return found;
-    const about = { order: found.data, orderId: found.data.order_id, requestId: found.meta.requestId };
-    if (match === "other") throw new TrunklineError("cl_order_id_taken", "Another order has this id: nothing was placed.", about);
+    const named = found.filter(({ data }) => data.cl_order_id === clOrderId && (orderId ?? data.order_id) === data.order_id);
+    const [any] = named;
+    if (!any) throw new TrunklineError("answer_unreadable", OTHER);
+    const matches = named.map(({ data }) => matched(asked, data));
+    const same = named[matches.indexOf("same")];
+    if (same) return same;
+    const {
+      data: order,
+      meta: { requestId }
+    } = named[matches.indexOf("unsure")] ?? any;
+    const about = { order, orderId: order.order_id, requestId };
+    if (!matches.includes("unsure") && !isLate())
+      throw new TrunklineError("cl_order_id_taken", "Another order has this id: nothing was placed.", { ...about, nothingDone: true });
     throw new TrunklineError("outcome_unknown", "The order with this id has other terms, perhaps changed by its broker.", about);
   }
 }
-function isRefused({ code, status, nothingDone }) {
-  if (nothingDone || code === "answer_unreadable") return false;
-  return code === "setting_invalid" || !!status && status < 500 && status !== 408;
+var OTHER = "The answer is not about this order.";
+function isRefused({ code, status }) {
+  return status === null ? code === "setting_invalid" : !!ORDER_REFUSALS[status]?.split(" ").includes(code);
 }
 function asOurs(cause) {
-  if (cause instanceof TrunklineError) return cause;
-  throw cause;
+  return cause instanceof TrunklineError ? cause : new TrunklineError("answer_unreadable", OTHER);
 }
 
 // src/orders/index.ts

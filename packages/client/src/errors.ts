@@ -1,4 +1,4 @@
-import type { ErrorCode, Order, Problem } from './generated/openapi.ts'
+import type { CancelResult, ErrorCode, Order, Problem } from './generated/openapi.ts'
 
 /** What can go wrong besides what the service answers. */
 export type ClientErrorCode =
@@ -7,7 +7,7 @@ export type ClientErrorCode =
   | 'timed_out'
   /** What came is no answer of the service: cut off, not JSON, too long, a redirect, or a page of a proxy. */
   | 'answer_unreadable'
-  /** By the caller's signal. */
+  /** By the caller's signal. An order that was on its way (`clOrderId`) may exist or not, unless `nothingDone` is true. */
   | 'aborted'
   /** The order may exist or not. Find it with `orders.list({ cl_order_id })` before it is placed again. */
   | 'outcome_unknown'
@@ -39,9 +39,11 @@ export class TrunklineError extends Error {
   readonly clOrderId: string | null = null
   /** With `cl_order_id_taken` and `outcome_unknown`: the order that was found under the id. */
   readonly order: Order | null = null
+  /** What `cancelAll` had done by then. */
+  readonly results: readonly CancelResult[] = []
   /** How long the service asks to wait. */
   readonly retryAfterMs: number | null = null
-  /** Nothing was stored or sent: the request did not leave, or the service refused it before it did anything. */
+  /** Nothing was stored or sent: no request of the call left, or the service refused each before it did anything. */
   readonly nothingDone: boolean = false
   /** The very same request may succeed later, and does nothing twice. */
   readonly retrySafe: boolean = false

@@ -33,16 +33,18 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
   const parameter = { next_after: 'after', next_start: 'start', link: 'cursor' }[member] ?? member
   async function* pages(): AsyncGenerator<Page<A>> {
     let from: unknown
-    for (;;) {
+    let mark: unknown
+    for (let count = 1; ; count += 1) {
       const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query)
       const whole = Object(answer)
       yield { data: whole.data ?? whole.bars ?? answer, answer, meta }
       const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get('link') ?? '') ?? []
       const following = member === 'link' ? link && decodeURIComponent(link) : whole[member]
       if (!following) return
-      // Otherwise a list that stands still would never end.
-      if (following === from) throw new TrunklineError('answer_unreadable', 'The list does not go on.')
+      // Otherwise a list that leads back to a page before would never end. Any circle meets a mark that is moved ever more rarely.
+      if (following === mark) throw new TrunklineError('answer_unreadable', 'The list does not go on.')
       from = following
+      if ((count & (count - 1)) === 0) mark = from
     }
   }
   async function* items() {

@@ -1,4 +1,5 @@
 import { TrunklineError } from './errors.ts'
+import { pause } from './settings.ts'
 
 /** Longer answers are refused: the longest page of the service is far below. */
 const ANSWER_BYTES_MAX = 2 ** 25
@@ -26,23 +27,27 @@ export async function request(
   fail: Fail
 ): Promise<RawAnswer> {
   if (signal.aborted) throw fail('aborted', ABORTED, { nothingDone: true })
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const over = new AbortController()
+  const end = () => over.abort()
+  signal.addEventListener('abort', end)
+  const answered = async () =>
+    wholeOf(await send(url, { ...init, redirect: 'manual', credentials: 'omit', cache: 'no-store', signal: over.signal }), fail)
   try {
     // Not every fetch heeds its signal.
-    return await Promise.race([
-      new Promise<never>((_, reject) => ended.addEventListener('abort', reject)),
-      send(url, { ...init, redirect: 'manual', credentials: 'omit', cache: 'no-store', signal: ended }).then(response =>
-        wholeOf(response, fail)
-      )
-    ])
+    const raw = await Promise.race([answered(), pause(timeoutMs, over.signal)])
+    if (raw) return raw
+    throw fail('timed_out', `No answer within ${timeoutMs} ms.`)
   } catch (cause) {
     if (signal.aborted) throw fail('aborted', ABORTED)
-    if (ended.aborted) throw fail('timed_out', `No answer within ${timeoutMs} ms.`)
     if (cause instanceof TrunklineError) throw cause
     // Nothing is kept of the cause: a fetch is free to quote headers in it.
     const reason = reasonOf(cause)
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason)
     throw fail('connection_failed', `No connection: ${reason}.`, { nothingDone })
+  } finally {
+    // The caller's signal may live as long as the program: nothing of the request stays with it.
+    signal.removeEventListener('abort', end)
+    end()
   }
 }
 
@@ -67,5 +72,5 @@ async function wholeOf({ status, headers, body }: Response, fail: Fail): Promise
 /** The code of a failed connection, such as ECONNREFUSED. */
 function reasonOf(cause: unknown): string {
   const { code, cause: inner } = Object(cause)
-  return /^[A-Z_0-9]+$/.test(code) ? code : inner ? reasonOf(inner) : 'unknown'
+  return [code, Object(inner).code].find(each => /^[A-Z_0-9]+$/.test(each)) ?? 'unknown'
 }

@@ -9,6 +9,7 @@ export interface TrunklineOptions {
   readonly clientSecret: string
   /** Sends credentials unencrypted to another machine. */
   readonly allowHttp?: boolean | undefined
+  /** Sends a request once: a fetch that repeats by itself must not, because what it met before it failed cannot be seen. */
   readonly fetch?: typeof fetch | undefined
   /** For one attempt, 30 seconds by default: the service cancels many orders for up to twenty. */
   readonly timeoutMs?: number | undefined
@@ -118,7 +119,7 @@ export function headersOf({ clientId, clientSecret }: TrunklineOptions, user: Us
 }
 
 export function invalid(message: string): TrunklineError {
-  return new TrunklineError('setting_invalid', message)
+  return new TrunklineError('setting_invalid', message, { nothingDone: true })
 }
 
 /** 128 random bits. */

@@ -35,8 +35,13 @@ export interface Transport {
 
 /** @throws TrunklineError setting_invalid */
 export function transportOf(options: TrunklineOptions, user: UserCredentials | null = null): Transport {
-  const { now = Date.now, random = Math.random, sleep = pause, hooks = {} } = options
-  const clock = { now, random, sleep, skewMs: 0 }
+  const { now = Date.now, random = Math.random, sleep = pause } = options
+  return transportWith(options, user, { now, random, sleep, skewMs: 0 })
+}
+
+/** @param clock shared with the transports of other users: what one learns of the service's clock is true for all */
+function transportWith(options: TrunklineOptions, user: UserCredentials | null, clock: Clock): Transport {
+  const { hooks = {} } = options
   const base = checkedBase(options)
   const headers = headersOf(options, user)
   // A browser's fetch must not be called as a method.
@@ -45,7 +50,7 @@ export function transportOf(options: TrunklineOptions, user: UserCredentials | n
     base,
     clock,
     credentials: () => headers,
-    asUser: other => transportOf(options, other),
+    asUser: other => transportWith(options, other, clock),
     begin: more => begin({ base, headers, send, clock, hooks, limits: options }, more)
   }
 }

@@ -12,7 +12,7 @@ import { minified } from '../../../scripts/client/bundle.ts'
 
 const run = promisify(execFile)
 const SIZES = [
-  ['REST', '{ Trunkline, TrunklineError }', 'index', 13_250],
+  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_650],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 11_800],
   ['market data', '{ MarketStream, StreamError }', 'streams/index', 8_800],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]

@@ -1,18 +1,11 @@
 // What every call has: attempts, waits, ends, request ids, hooks, errors, and secrets that stay inside.
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type RequestNotice, Trunkline, TrunklineError } from '../src/index.ts'
-import { ACCOUNT, answer, broken, problem, SECRETS, type Step, script } from './scripted.ts'
-
-async function errorOf(call: Promise<unknown>): Promise<TrunklineError> {
-  const error = await call.then(
-    () => assert.fail('the call succeeded'),
-    cause => cause
-  )
-  assert.ok(error instanceof TrunklineError, String(error))
-  return error
-}
+import { ACCOUNT, answer, broken, errorOf, problem, SECRETS, type Step, script, ticket } from './scripted.ts'
 
 describe('reads', () => {
   test('are sent again with full jitter, and wait as long as the service asks', async () => {
@@ -38,6 +31,8 @@ describe('reads', () => {
     const steps: readonly (readonly [Step, string])[] = [
       [problem(404, 'account_not_found'), 'account_not_found'],
       [() => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } }), 'answer_unreadable'],
+      // As a browser hides it.
+      [() => Object.defineProperty(new Response(), 'status', { value: 0 }), 'answer_unreadable'],
       [problem(400, 'a_code_of_later_versions'), 'a_code_of_later_versions']
     ]
     for (const [step, code] of steps) assert.equal((await errorOf(script([step]).user.accounts.list())).code, code)
@@ -50,7 +45,7 @@ describe('reads', () => {
           pull: controller => controller.enqueue(new Uint8Array(2 ** 22))
         })
       )
-    for (const step of [answer({}), answer('text'), answer(null), long]) {
+    for (const step of [answer({}), answer('text'), answer(null), answer([null]), long]) {
       assert.equal((await errorOf(script([step]).user.accounts.list({}, { retries: 0 }))).code, 'answer_unreadable')
     }
   })
@@ -68,6 +63,50 @@ describe('reads', () => {
     for (const ms of [1_000.5, Number.POSITIVE_INFINITY]) {
       assert.deepEqual(await script([answer([])]).user.accounts.list({}, { timeoutMs: ms, totalTimeoutMs: ms }), [])
     }
+  })
+
+  test('cannot have a time or an id that is none', async () => {
+    const wrong = [{ timeoutMs: Number.NaN }, { totalTimeoutMs: Number.NaN }, { timeoutMs: -1 }, { retries: Number.NaN }]
+    for (const options of [...wrong, { requestId: 'two\nlines' }, { requestId: '-' }, { requestId: 'x'.repeat(61) }]) {
+      const { code, nothingDone, clOrderId } = await errorOf(script([]).user.orders.place(ticket, options))
+      assert.deepEqual([code, nothingDone, clOrderId], ['setting_invalid', true, 'rebalance-1'], JSON.stringify(options))
+    }
+  })
+
+  test('leave nothing with the signal of the caller', async () => {
+    const control = new AbortController()
+    const run = script([answer([]), broken(), problem(404, 'account_not_found')])
+    for (let count = 0; count < 3; count += 1)
+      await run.user.accounts.list({}, { signal: control.signal, retries: 0 }).catch(() => undefined)
+    assert.equal(getEventListeners(control.signal, 'abort').length, 0)
+    // Each request is over, with all that listened for its end.
+    assert.deepEqual(
+      run.sent.map(({ signal }) => signal?.aborted),
+      [true, true, true]
+    )
+  })
+
+  test('reject once when the fetch throws at once', async t => {
+    const rejected: unknown[] = []
+    const note = (cause: unknown) => rejected.push(cause)
+    process.on('unhandledRejection', note)
+    t.after(() => process.off('unhandledRejection', note))
+    const atOnce = (): never => {
+      throw new TypeError('no')
+    }
+    const run = script([], { fetch: atOnce })
+    assert.equal((await errorOf(run.user.accounts.list({}, { retries: 0, timeoutMs: 1 }))).code, 'connection_failed')
+    await setTimeout(10)
+    assert.deepEqual(rejected, [])
+  })
+
+  test('wait no longer than a timer can', async () => {
+    const run = script([problem(429, 'rate_limited', {}, { 'retry-after': '2592000' }), answer([])])
+    await run.user.accounts.list({}, { totalTimeoutMs: Number.POSITIVE_INFINITY })
+    assert.deepEqual(run.waits, [2 ** 31 - 1])
+    const before = script([problem(429, 'rate_limited', {}, { 'retry-after': '-5' }), answer([])])
+    await before.user.accounts.list()
+    assert.deepEqual(before.waits, [125])
   })
 
   test('end when there is no whole answer in time', async () => {
@@ -100,6 +139,9 @@ describe('requests', () => {
     assert.equal(run.sent[1]?.url.pathname, '/users/a%2Fb')
     for (const user_id of ['..', '.', ''])
       assert.equal((await errorOf(script([]).trunkline.users.delete({ user_id }))).code, 'setting_invalid')
+    // Half of a character.
+    const half = await errorOf(script([]).trunkline.users.delete({ user_id: '\ud800' }))
+    assert.deepEqual([half.code, half.nothingDone], ['setting_invalid', true])
   })
 
   test('carry a user id of any letters as UTF-8', async () => {
@@ -195,8 +237,11 @@ describe('secrets', () => {
 
   test('are in no error, whatever the service or a fetch quotes', async () => {
     const quoting = { message: `Bad ${SECRETS.clientSecret}`, details: [{ path: 'x', message: SECRETS.userSecret }] }
+    const escaped = JSON.stringify({ code: 'field_invalid', message: SECRETS.userSecret, request_id: 'r' }).replace('us_t', 'us_\\u0074')
     const steps: readonly Step[] = [
       problem(401, 'credentials_invalid', quoting),
+      problem(400, 'field_invalid', { details: [{ path: 'x', message: 'y', sent: SECRETS.userSecret }, 1] }),
+      () => new Response(escaped, { status: 400, headers: { 'content-type': 'application/json', 'x-request-id': 'r' } }),
       () => {
         throw new Error(`no connection with ${SECRETS.userSecret}`, { cause: new Error(SECRETS.clientSecret) })
       }

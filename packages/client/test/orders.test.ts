@@ -1,19 +1,9 @@
 // Orders whose answers are lost, one case after the other.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { TrunklineError } from '../src/index.ts'
-import { ACCOUNT, answer, broken, ORDER_ID, order, pageOf, problem, type Script, type Step, script, ticket } from './scripted.ts'
+import { ACCOUNT, answer, broken, errorOf, ORDER_ID, order, pageOf, problem, type Script, type Step, script, ticket } from './scripted.ts'
 
 const DUPLICATE = problem(409, 'cl_order_id_duplicate', { order_id: ORDER_ID })
-
-async function errorOf(call: Promise<unknown>): Promise<TrunklineError> {
-  const error = await call.then(
-    () => assert.fail('the call succeeded'),
-    cause => cause
-  )
-  assert.ok(error instanceof TrunklineError, String(error))
-  return error
-}
 
 function requests({ sent }: Script): readonly string[] {
   return sent.map(({ method, url }) => `${method} ${url.pathname}`)
@@ -127,11 +117,83 @@ describe('placing', () => {
     assert.match(error.message, /unknown whether/)
     const before = await errorOf(script([]).user.orders.place(ticket, { signal: AbortSignal.abort() }))
     assert.deepEqual([before.code, before.nothingDone], ['aborted', true])
+    const waiting = new AbortController()
+    const refused = script([problem(503, 'store_unavailable')], { sleep: async () => waiting.abort() })
+    const between = await errorOf(refused.user.orders.place(ticket, { signal: waiting.signal }))
+    assert.deepEqual([between.code, between.nothingDone, between.clOrderId], ['aborted', true, 'rebalance-1'])
+  })
+})
+
+describe('answers of another form', () => {
+  test('lose neither the id of the order nor the word that it may exist', async () => {
+    const steps: readonly (readonly Step[])[] = [
+      [broken(), problem(409, 'connection_broken'), ...Array.from({ length: 9 }, () => answer({ data: null, next_cursor: null }))],
+      [broken(), problem(409, 'connection_broken'), ...Array.from({ length: 9 }, () => answer({ data: [null], next_cursor: null }))],
+      // A member of the record itself.
+      [broken(), DUPLICATE, answer({ ...order(), legs: [null] })]
+    ]
+    for (const each of steps) {
+      const { code, clOrderId, nothingDone } = await errorOf(
+        script(each).user.orders.place({ ...ticket, legs: [{ symbol: 'A', action: 'BUY_TO_OPEN', ratio: '1' }] })
+      )
+      assert.deepEqual([code, clOrderId, nothingDone], ['outcome_unknown', 'rebalance-1', false])
+    }
+  })
+
+  test('about another order than the one that has the id are not taken for it', async () => {
+    for (const other of [{ cl_order_id: 'another' }, { order_id: ACCOUNT }]) {
+      const run = script([broken(), DUPLICATE, answer(order(other))])
+      const { code, orderId, order: found } = await errorOf(run.user.orders.place(ticket))
+      assert.deepEqual([code, orderId, found], ['outcome_unknown', ORDER_ID, null])
+    }
   })
 })
 
 describe('around midnight in New York', () => {
   const BEFORE = Date.parse('2026-11-25T04:59:00Z')
+
+  test('what one user’s answers say of the service’s clock is true for all', async () => {
+    const dated = answer({ data: [], next_cursor: null, prev_cursor: null }, 200, { date: 'Wed, 25 Nov 2026 04:59:00 GMT' })
+    const found = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
+    const run = script([dated, broken(), pageOf(found)])
+    await run.trunkline.users.list().toArray({ limit: 1 })
+    await run.user.orders.place(ticket)
+    assert.deepEqual(requests(run), ['GET /users', 'POST /orders', 'GET /orders'])
+  })
+
+  test('an old `date` of a proxy moves no clock', async () => {
+    const earlier = order({ entry_time: '2026-11-24T15:00:00.000000Z' })
+    const kept = { date: 'Tue, 24 Nov 2026 04:00:00 GMT', 'x-request-id': 'of-another-request' }
+    const pages = Array.from({ length: 9 }, () => answer({ data: [earlier], next_cursor: null, prev_cursor: null }, 200, kept))
+    const run = script([broken(), ...pages])
+    run.clock.ms = BEFORE
+    assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'outcome_unknown')
+  })
+
+  test('an order of the next day under the same id hides neither ours nor that ours may exist', async () => {
+    const next = order({ order_id: ACCOUNT, symbol: 'MSFT', entry_time: '2026-11-25T05:00:01.000000Z' })
+    const ours = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
+    const both = script([broken(), pageOf(next, ours)])
+    both.clock.ms = BEFORE
+    assert.equal((await both.user.orders.place(ticket)).order_id, ORDER_ID)
+    const one = script([broken(), pageOf(next)])
+    one.clock.ms = BEFORE
+    const { code, order: found } = await errorOf(one.user.orders.place(ticket))
+    assert.deepEqual([code, found?.order_id], ['outcome_unknown', ACCOUNT])
+  })
+
+  test('a look-up reaches back far enough for a clock of this machine that is days ahead', async () => {
+    const run = script([
+      answer([], 200, { date: 'Sat, 21 Nov 2026 17:00:00 GMT' }),
+      broken(),
+      pageOf(order({ entry_time: '2026-11-21T17:00:01Z' }))
+    ])
+    await run.user.accounts.list()
+    // Days apart, the trading day is not known.
+    await run.user.orders.place(ticket).catch(() => undefined)
+    const look = run.sent.find(({ url, method }) => url.pathname === '/orders' && method === 'GET')
+    assert.ok((look?.url.searchParams.get('start_time') ?? '') < '2026-11-21')
+  })
 
   test('an order is not sent again once the day may have changed, but looked up', async () => {
     const found = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
@@ -206,6 +268,17 @@ describe('changing and cancelling', () => {
       ['a cancelled', 'b requested', 'c cancelled']
     )
     assert.equal(remaining, 0)
+  })
+
+  test('an error of a cancel of all orders has the results until then', async () => {
+    const begun = answer({ results: [{ order_id: 'a', result: 'cancelled' }], remaining: 5 })
+    const run = script([begun, problem(401, 'credentials_invalid')])
+    const { code, results, nothingDone } = await errorOf(run.user.orders.cancelAll({ all: true }))
+    assert.deepEqual([code, results.map(({ order_id }) => order_id), nothingDone], ['credentials_invalid', ['a'], false])
+    const control = new AbortController()
+    const waiting = script([begun], { sleep: async () => control.abort() })
+    const aborted = await errorOf(waiting.user.orders.cancelAll({ all: true }, { signal: control.signal }))
+    assert.deepEqual([aborted.code, aborted.results.length, aborted.nothingDone], ['aborted', 1, false])
   })
 
   test('what cannot be cancelled is in the results', async () => {

@@ -85,3 +85,17 @@ test('a list that stands still ends with an error', async () => {
   const run = script([page(['a'], 'n1'), page(['a'], 'n1')])
   await assert.rejects(run.user.orders.list().toArray({ limit: 9 }), { code: 'answer_unreadable' })
 })
+
+test('a list that leads back to a page before ends with an error', async () => {
+  for (const circle of [2, 3, 7]) {
+    const run = script(Array.from({ length: 40 }, (_, index) => page(['a'], `n${index < 4 ? -index : index % circle}`)))
+    await assert.rejects(run.user.orders.list().toArray({ limit: 99 }), { code: 'answer_unreadable' })
+  }
+})
+
+test('an answer without a list is none', async () => {
+  for (const data of [null, 'text', [null]]) {
+    const run = script([answer({ data, next_cursor: null })], { retries: 0 })
+    await assert.rejects(run.user.orders.list().toArray({ limit: 9 }), { code: 'answer_unreadable' })
+  }
+})

@@ -1,6 +1,6 @@
 // A service that answers from a script, and a clock on which waits take no time: for tests of what the client does, attempt by attempt.
 import assert from 'node:assert/strict'
-import { type NewOrder, type Order, Trunkline, type TrunklineOptions, type TrunklineUser } from '../src/index.ts'
+import { type NewOrder, type Order, Trunkline, TrunklineError, type TrunklineOptions, type TrunklineUser } from '../src/index.ts'
 
 export const SECRETS = { clientSecret: 'sk_the-secret-of-the-platform', userSecret: 'us_the-secret-of-the-user' }
 export const NEW_YORK_NOON_MS = Date.parse('2026-11-24T17:00:00Z')
@@ -61,12 +61,20 @@ export function script(steps: readonly Step[], more: Partial<TrunklineOptions> =
   return { options, sent, waits, clock, trunkline, user: trunkline.user({ userId: 'ada', userSecret: SECRETS.userSecret }) }
 }
 
+/** Like the service, it gives back the id of the request. */
 export function answer(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Step {
-  return () => new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
+  return sent => {
+    const own = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': idOf(sent) }
+    return new Response(JSON.stringify(body), { status, headers: { ...own, ...headers } })
+  }
 }
 
 export function problem(status: number, code: string, more: object = {}, headers: Readonly<Record<string, string>> = {}): Step {
-  return answer({ code, message: `A ${code}.`, request_id: 'r', ...more }, status, headers)
+  return sent => answer({ code, message: `A ${code}.`, request_id: idOf(sent), ...more }, status, headers)(sent)
+}
+
+function idOf({ headers }: Sent): string {
+  return headers.get('x-request-id') ?? ''
 }
 
 /** The connection breaks as undici reports it. */
@@ -105,4 +113,14 @@ export function order(more: Partial<Order> = {}): Order {
 
 export function pageOf(...orders: readonly Order[]): Step {
   return answer({ data: orders, next_cursor: null, prev_cursor: null })
+}
+
+/** The error of a call that must fail. */
+export async function errorOf(call: Promise<unknown>): Promise<TrunklineError> {
+  const error = await call.then(
+    () => assert.fail('the call succeeded'),
+    cause => cause
+  )
+  assert.ok(error instanceof TrunklineError, String(error))
+  return error
 }

@@ -1,11 +1,11 @@
-import type { ErrorCode, Order, Problem } from './generated/openapi.js';
+import type { CancelResult, ErrorCode, Order, Problem } from './generated/openapi.js';
 /** What can go wrong besides what the service answers. */
 export type ClientErrorCode = 
 /** There was no connection, or it broke. */
 'connection_failed' | 'timed_out'
 /** What came is no answer of the service: cut off, not JSON, too long, a redirect, or a page of a proxy. */
  | 'answer_unreadable'
-/** By the caller's signal. */
+/** By the caller's signal. An order that was on its way (`clOrderId`) may exist or not, unless `nothingDone` is true. */
  | 'aborted'
 /** The order may exist or not. Find it with `orders.list({ cl_order_id })` before it is placed again. */
  | 'outcome_unknown'
@@ -35,9 +35,11 @@ export declare class TrunklineError extends Error {
     readonly clOrderId: string | null;
     /** With `cl_order_id_taken` and `outcome_unknown`: the order that was found under the id. */
     readonly order: Order | null;
+    /** What `cancelAll` had done by then. */
+    readonly results: readonly CancelResult[];
     /** How long the service asks to wait. */
     readonly retryAfterMs: number | null;
-    /** Nothing was stored or sent: the request did not leave, or the service refused it before it did anything. */
+    /** Nothing was stored or sent: no request of the call left, or the service refused each before it did anything. */
     readonly nothingDone: boolean;
     /** The very same request may succeed later, and does nothing twice. */
     readonly retrySafe: boolean;

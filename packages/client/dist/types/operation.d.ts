@@ -9,8 +9,8 @@ export interface OperationShape {
 }
 /**
  * An operation of the service, as its own description has it, in words: the method; the path with `{name}` for parameters; a member that
- * each answer has, or `[]` if it is a list; and what names the next page, if there are pages: a member, or the header `link`. The shape is
- * only in the type.
+ * each answer has, with `[]` if it is a list, or `[]` alone; and what names the next page, if there are pages: a member, or the header
+ * `link`. The shape is only in the type.
  */
 export type Operation<S extends OperationShape = OperationShape> = string & {
     readonly length: number;

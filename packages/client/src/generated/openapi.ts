@@ -808,7 +808,7 @@ export interface ListUsersCall {
   readonly answer: UserPage
 }
 /** List the platform’s users */
-export const listUsers: Operation<ListUsersCall> = 'GET /users data next_cursor'
+export const listUsers: Operation<ListUsersCall> = 'GET /users data[] next_cursor'
 
 /** Parameters, body and answer of {@link deleteUser}. */
 export interface DeleteUserCall {
@@ -895,7 +895,7 @@ export interface ListPlatformConnectionsCall {
   readonly answer: ConnectionPage
 }
 /** List the connections of all users */
-export const listPlatformConnections: Operation<ListPlatformConnectionsCall> = 'GET /platform/connections data next_cursor'
+export const listPlatformConnections: Operation<ListPlatformConnectionsCall> = 'GET /platform/connections data[] next_cursor'
 
 /** Parameters, body and answer of {@link deleteConnection}. */
 export interface DeleteConnectionCall {
@@ -1053,7 +1053,7 @@ export interface ListOrdersCall {
   readonly answer: OrderPage
 }
 /** List orders */
-export const listOrders: Operation<ListOrdersCall> = 'GET /orders data next_cursor'
+export const listOrders: Operation<ListOrdersCall> = 'GET /orders data[] next_cursor'
 
 /** Parameters, body and answer of {@link previewOrder}. */
 export interface PreviewOrderCall {
@@ -1137,7 +1137,7 @@ export interface CancelOrdersCall {
   readonly answer: CancelResults
 }
 /** Cancel all open orders */
-export const cancelOrders: Operation<CancelOrdersCall> = 'POST /orders/cancel results'
+export const cancelOrders: Operation<CancelOrdersCall> = 'POST /orders/cancel results[]'
 
 /** Parameters, body and answer of {@link listEvents}. */
 export interface ListEventsCall {
@@ -1158,7 +1158,7 @@ export interface ListEventsCall {
   readonly answer: EventPage
 }
 /** List a user’s updates */
-export const listEvents: Operation<ListEventsCall> = 'GET /events data next_after'
+export const listEvents: Operation<ListEventsCall> = 'GET /events data[] next_after'
 
 /** Parameters, body and answer of {@link listBrokers}. */
 export interface ListBrokersCall {
@@ -1188,7 +1188,7 @@ export interface SearchSymbolsCall {
   readonly answer: MarketSymbols
 }
 /** Search a broker’s symbols */
-export const searchSymbols: Operation<SearchSymbolsCall> = 'GET /connections/{connection_id}/market-data/symbols symbols'
+export const searchSymbols: Operation<SearchSymbolsCall> = 'GET /connections/{connection_id}/market-data/symbols symbols[]'
 
 /** Parameters, body and answer of {@link readExpirations}. */
 export interface ReadExpirationsCall {
@@ -1269,4 +1269,16 @@ export interface ReadBarsCall {
   readonly answer: MarketBars
 }
 /** Read past bars */
-export const readBars: Operation<ReadBarsCall> = 'GET /connections/{connection_id}/market-data/bars symbol next_start'
+export const readBars: Operation<ReadBarsCall> = 'GET /connections/{connection_id}/market-data/bars bars[] next_start'
+
+/** The codes with which a request for an order is refused, by status. */
+export const ORDER_REFUSALS: Readonly<Record<number, string>> = {
+  400: 'body_malformed field_invalid header_invalid order_not_open order_not_supported path_invalid',
+  401: 'credentials_invalid entitlement_missing scope_missing',
+  404: 'account_not_found order_not_found route_not_found',
+  405: 'method_not_allowed',
+  409: 'cl_order_id_duplicate connection_broken',
+  413: 'body_too_large',
+  422: 'query_invalid',
+  431: 'headers_too_large'
+}

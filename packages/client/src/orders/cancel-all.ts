@@ -6,23 +6,31 @@ import { repeated } from '../transport.ts'
 /** Which orders: exactly one of the three. */
 export type CancelAll = { readonly account_id: string } | { readonly connection_id: string } | { readonly all: true }
 
-/** Repeats the request while orders are left. It requests no cancel twice. Answers the last result of each order. */
+/**
+ * Repeats the request while orders are left. It requests no cancel twice. Answers the last result of each order; an order that ended while
+ * the answer about it was lost has none.
+ */
 export async function cancelAll(exchange: Exchange, scope: CancelAll): Promise<Answer<CancelResults>> {
   const last = new Map<string, CancelResult>()
-  for (;;) {
-    const { data, meta } = await repeated(exchange, cancelOrders, scope)
-    for (const result of data.results) last.set(result.order_id, result)
-    const isOver = !data.remaining && !data.results.some(({ result }) => result === 'not_attempted' || result === 'failed')
-    const answer = { data: { ...data, results: [...last.values()] }, meta }
-    if (isOver) return answer
-    // Only rounds that did nothing count.
-    if (data.results.some(({ result }) => result === 'cancelled' || result === 'requested')) exchange.renew()
-    try {
-      await exchange.pause(new TrunklineError('timed_out', 'Some orders are left.'))
-    } catch (error) {
-      if (error instanceof TrunklineError && error.code === 'aborted') throw error
-      // The results say what is left.
-      return answer
+  try {
+    for (;;) {
+      const { data, meta } = await repeated(exchange, cancelOrders, scope)
+      for (const result of data.results) last.set(result.order_id, result)
+      const has = (...results: readonly string[]) => data.results.some(({ result }) => results.includes(result))
+      const answer = { data: { ...data, results: [...last.values()] }, meta }
+      if (!data.remaining && !has('not_attempted', 'failed')) return answer
+      // Only rounds that did nothing count.
+      if (has('cancelled', 'requested')) exchange.renew()
+      const left = new TrunklineError('timed_out', 'Some orders are left.')
+      try {
+        await exchange.pause(left)
+      } catch (error) {
+        if (error !== left) throw error
+        // The results say what is left.
+        return answer
+      }
     }
+  } catch (error) {
+    throw error instanceof TrunklineError ? new TrunklineError(error.code, error.message, { ...error, results: [...last.values()] }) : error
   }
 }

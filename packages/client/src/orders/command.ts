@@ -1,7 +1,7 @@
 // Sending an order so that it is never lost and never doubled, whatever becomes of the answers.
 import { TrunklineError } from '../errors.ts'
 import type { Answer, Exchange } from '../exchange.ts'
-import { listOrders, type Order, readOrder } from '../generated/openapi.ts'
+import { listOrders, ORDER_REFUSALS, type Order, readOrder } from '../generated/openapi.ts'
 import type { Operation, OperationShape, Params } from '../operation.ts'
 import { repeated } from '../transport.ts'
 import { matched } from './terms.ts'
@@ -58,22 +58,21 @@ export async function commandOnce<S extends OrderShape>(
       try {
         const answer = await exchange.attempt(operation, params, false)
         if (answer.data.cl_order_id === clOrderId) return answer
-        error = new TrunklineError('answer_unreadable', 'The answer is about another order.')
+        error = new TrunklineError('answer_unreadable', OTHER)
       } catch (cause) {
         error = asOurs(cause)
       }
-      if (error.code === 'cl_order_id_duplicate' && error.orderId && (mayExist || isOwnId)) {
+      const isRefusal = isRefused(error)
+      if (isRefusal && error.code === 'cl_order_id_duplicate' && error.orderId && (mayExist || isOwnId)) {
         mayExist = true
         orderId = error.orderId
         exchange.renew()
-        return recognised(await repeated(exchange, readOrder, { order_id: orderId }))
+        return recognised([await repeated(exchange, readOrder, { order_id: orderId })])
       }
-      const isRefusal = isRefused(error)
       if (isRefusal && !mayExist) throw error
-      mayExist ||= !isRefusal && !error.nothingDone
+      mayExist ||= !isRefusal && !error.retrySafe
       // What is refused now says nothing of the request that was lost: only its order can.
       if (isRefusal || isLate()) return null
-      if (error.code === 'aborted') throw error
       try {
         await exchange.pause(error)
       } catch (cause) {
@@ -86,7 +85,8 @@ export async function commandOnce<S extends OrderShape>(
 
   /** Looks for the order for a while: the request may still be under way at the service. */
   async function lookUp(): Promise<Answer<Order>> {
-    const query = { cl_order_id: clOrderId, start_time: new Date(firstAt - DAY_MS).toISOString() }
+    const startMs = firstAt + Math.min(0, exchange.clock.skewMs) - DAY_MS
+    const query = { cl_order_id: clOrderId, start_time: new Date(startMs).toISOString() }
     exchange.renew()
     for (;;) {
       let error = new TrunklineError('outcome_unknown', 'It is not there yet.')
@@ -94,8 +94,8 @@ export async function commandOnce<S extends OrderShape>(
         const { data, meta } = await exchange.attempt(listOrders, query, true)
         // By the service's clock: an older order with this id is one of another day.
         const since = firstAt + exchange.clock.skewMs - SLACK_MS
-        const order = data.data.find(each => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since)
-        if (order) return recognised({ data: order, meta })
+        const found = data.data.filter(each => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since)
+        if (found[0]) return recognised(found.map(order => ({ data: order, meta })))
       } catch (cause) {
         error = asOurs(cause)
         if (!error.retrySafe) throw error
@@ -104,22 +104,34 @@ export async function commandOnce<S extends OrderShape>(
     }
   }
 
-  function recognised(found: Answer<Order>): Answer<Order> {
-    const match = matched(asked, found.data)
-    if (match === 'same') return found
-    const about = { order: found.data, orderId: found.data.order_id, requestId: found.meta.requestId }
-    if (match === 'other') throw new TrunklineError('cl_order_id_taken', 'Another order has this id: nothing was placed.', about)
+  /** The order that was asked for, among those that are said to have its id: a day may have another one under the same. */
+  function recognised(found: readonly Answer<Order>[]): Answer<Order> {
+    const named = found.filter(({ data }) => data.cl_order_id === clOrderId && (orderId ?? data.order_id) === data.order_id)
+    const [any] = named
+    if (!any) throw new TrunklineError('answer_unreadable', OTHER)
+    const matches = named.map(({ data }) => matched(asked, data))
+    const same = named[matches.indexOf('same')]
+    if (same) return same
+    const {
+      data: order,
+      meta: { requestId }
+    } = named[matches.indexOf('unsure')] ?? any
+    const about = { order, orderId: order.order_id, requestId }
+    // The ids of two days are two: the order may be in the day before.
+    if (!matches.includes('unsure') && !isLate())
+      throw new TrunklineError('cl_order_id_taken', 'Another order has this id: nothing was placed.', { ...about, nothingDone: true })
     throw new TrunklineError('outcome_unknown', 'The order with this id has other terms, perhaps changed by its broker.', about)
   }
 }
 
+const OTHER = 'The answer is not about this order.'
+
 /** The service's own word that it does not make this order. A proxy can say nothing of the kind. */
-function isRefused({ code, status, nothingDone }: TrunklineError): boolean {
-  if (nothingDone || code === 'answer_unreadable') return false
-  return code === 'setting_invalid' || (!!status && status < 500 && status !== 408)
+function isRefused({ code, status }: TrunklineError): boolean {
+  return status === null ? code === 'setting_invalid' : !!ORDER_REFUSALS[status]?.split(' ').includes(code)
 }
 
+/** An answer of another form than the service's may fail anywhere, and says nothing of the order. */
 function asOurs(cause: unknown): TrunklineError {
-  if (cause instanceof TrunklineError) return cause
-  throw cause
+  return cause instanceof TrunklineError ? cause : new TrunklineError('answer_unreadable', OTHER)
 }

@@ -1191,3 +1191,5 @@ export interface ReadBarsCall {
 }
 /** Read past bars */
 export declare const readBars: Operation<ReadBarsCall>;
+/** The codes with which a request for an order is refused, by status. */
+export declare const ORDER_REFUSALS: Readonly<Record<number, string>>;

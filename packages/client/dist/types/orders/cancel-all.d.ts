@@ -8,5 +8,8 @@ export type CancelAll = {
 } | {
     readonly all: true;
 };
-/** Repeats the request while orders are left. It requests no cancel twice. Answers the last result of each order. */
+/**
+ * Repeats the request while orders are left. It requests no cancel twice. Answers the last result of each order; an order that ended while
+ * the answer about it was lost has none.
+ */
 export declare function cancelAll(exchange: Exchange, scope: CancelAll): Promise<Answer<CancelResults>>;

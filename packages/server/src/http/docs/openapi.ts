@@ -156,7 +156,8 @@ function failures(endpoint: Endpoint): { readonly [status: string]: Json } {
   return Object.fromEntries([...new Set(statuses)].sort().map(status => [status, { $ref: `#/components/responses/Problem${status}` }]))
 }
 
-function statusOf({ statusOverrides }: Endpoint, code: ErrorCode): number {
+/** The status with which an endpoint returns an error code. */
+export function statusOf({ statusOverrides }: Endpoint, code: ErrorCode): number {
   return statusOverrides?.[code] ?? HTTP_STATUS[code]
 }
 
