@@ -15,8 +15,14 @@ function isFinal(error) {
 }
 
 // src/streams/connection.ts
+var sleptMs = 0;
 var SYSTEM_TIMERS = {
-  nowMs: () => performance.now(),
+  /** While the machine sleeps, `performance` stands still on some systems, and connections end all the same. */
+  nowMs() {
+    const nowMs = performance.now();
+    sleptMs = Math.max(sleptMs, Date.now() - performance.timeOrigin - nowMs);
+    return nowMs + sleptMs;
+  },
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
@@ -51,6 +57,10 @@ var StreamConnection = class {
     this.#handlers = handlers;
     this.timers = options.timers ?? SYSTEM_TIMERS;
   }
+  /** Another one for each connection, so that what was begun in one is not sent in the next. */
+  get session() {
+    return this.#socket;
+  }
   /** Authenticated: requests can be sent. */
   get isReady() {
     return this.#isReady;
@@ -75,17 +85,16 @@ var StreamConnection = class {
   /** The service took the credentials. */
   ready() {
     this.#isReady = true;
-    this.#failures = 0;
     this.#refusals = 0;
   }
   /** Keeps what the service reported, as the reason if a close follows. */
   reported(why) {
-    this.#reported = why;
+    this.#reported = this.#clean(why);
   }
   /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
   refused(why) {
     this.#refusals += 1;
-    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError("credentials_refused", why));
+    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError("credentials_refused", this.#clean(why)));
     else this.end(why);
   }
   end(reason) {
@@ -139,24 +148,32 @@ var StreamConnection = class {
         this.end("the service was silent for too long");
         return;
       }
+      if (this.#isReady) this.#failures = 0;
       if (silentMs >= PING_AFTER_MS) this.send(this.#handlers.ping());
       this.#look(sinceMs);
     });
   }
   #ended(code, reason) {
     if (this.#socket === null) return;
-    const why = this.#reported ?? (reason === "" ? `closed with ${code}` : reason);
-    const wasRefused = this.#refusals > 0;
+    const { renewable } = this.#handlers;
+    const why = this.#clean(this.#reported ?? (reason === "" ? `closed with ${code}` : reason));
     this.#forget();
+    const isOver = code === ENDED_BY_SERVICE && renewable?.test(why) !== true;
+    if (isOver) this.#isRunning = false;
+    else this.#openLater();
     this.#handlers.ended(why);
-    if (code === ENDED_BY_SERVICE) {
-      this.fail(new StreamError("ended_by_service", why));
-      return;
-    }
+    if (isOver) this.#handlers.failed(new StreamError("ended_by_service", why));
+  }
+  #openLater() {
     const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
+    const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0);
     const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound;
-    if (this.#isRunning) this.#cancel = this.timers.after(waitMs, () => this.#open());
+    this.#cancel = this.timers.after(waitMs, () => this.#open());
+  }
+  #clean(why) {
+    const secret = this.#handlers.secret();
+    return secret === "" ? why : why.replaceAll(secret, "***");
   }
   #forget() {
     const socket = this.#socket;
@@ -185,222 +202,356 @@ function parsed(data) {
 
 // src/streams/queue.ts
 var Queue = class {
-  #items = [];
-  /** Of the array, what was taken already. */
-  #taken = 0;
-  #error;
-  #isEnded = false;
-  #wake = () => void 0;
+  #items = /* @__PURE__ */ new Map();
+  /** Goes on over what is added meanwhile; one that begins at the front each time would pass by all that was taken. */
+  #entries = this.#items.entries();
   get length() {
-    return this.#items.length - this.#taken;
+    return this.#items.size;
   }
-  put(item) {
-    if (this.#isEnded) return;
-    this.#items.push(item);
-    this.#wake();
+  /** Puts an item in the place of the waiting one with the same key, or at the end. */
+  put(item, key = {}) {
+    this.#items.set(key, item);
   }
-  /** Puts an item in the place of the waiting one that it makes needless, or at the end. */
-  replace(item, isOld) {
-    const index = this.#items.findIndex((waiting, at) => at >= this.#taken && isOld(waiting));
-    if (index < 0) this.put(item);
-    else this.#items[index] = item;
+  delete(key) {
+    this.#items.delete(key);
   }
-  /** What waits is still read; then the reader ends, with the error if there is one. */
-  end(error) {
-    if (!this.#isEnded) this.#error = error;
-    this.#isEnded = true;
-    this.#wake();
-  }
-  /** One reader at a time. Ends at once when the signal aborts. `leave`: called when it has ended, however. */
-  async *read(signal, leave) {
-    const stop = () => this.#wake();
-    signal?.addEventListener("abort", stop);
-    try {
-      while (!isAborted(signal)) {
-        const item = this.#items[this.#taken];
-        if (this.length > 0 && item !== void 0) {
-          this.#take();
-          yield item;
-        } else if (this.#isEnded) {
-          if (this.#error !== void 0) throw this.#error;
-          return;
-        } else {
-          await new Promise((resolve) => {
-            this.#wake = resolve;
-          });
-        }
+  take() {
+    for (const _ of [1, 2]) {
+      const { value } = this.#entries.next();
+      if (value !== void 0) {
+        this.#items.delete(value[0]);
+        return value[1];
       }
-    } finally {
-      signal?.removeEventListener("abort", stop);
-      leave();
+      this.#entries = this.#items.entries();
     }
-  }
-  #take() {
-    this.#taken += 1;
-    if (this.#taken < this.#items.length && this.#taken < 1024) return;
-    this.#items = this.#items.slice(this.#taken);
-    this.#taken = 0;
+    return void 0;
   }
 };
-function isAborted(signal) {
-  return signal?.aborted === true;
-}
+
+// src/streams/reader.ts
+var Reader = class {
+  #pending = [];
+  #isEnded = false;
+  /** What still waits is not wanted. */
+  #isStopped = false;
+  #error;
+  #signal;
+  /** Nothing is added any more. */
+  get isEnded() {
+    return this.#isEnded;
+  }
+  /** Ends at once when the signal aborts. */
+  stopWith(signal) {
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#stop);
+    if (signal?.aborted) this.#stop();
+  }
+  /** What waits is still read; then it ends, with the error if there is one. */
+  end(error) {
+    if (!this.#isEnded) this.#error = error;
+    this.#end();
+  }
+  next() {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ resolve, reject });
+      this.wake();
+    });
+  }
+  async return() {
+    this.#stop();
+    return { done: true, value: void 0 };
+  }
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+  /** There may be an item. */
+  wake() {
+    while (this.#pending.length > 0) {
+      const item = this.#isStopped ? void 0 : this.take();
+      if (item === void 0 && !this.#isEnded) return;
+      const reading = this.#pending.shift();
+      const error = this.#error;
+      if (item !== void 0) reading?.resolve({ done: false, value: item });
+      else if (error === void 0) reading?.resolve({ done: true, value: void 0 });
+      else {
+        this.#error = void 0;
+        reading?.reject(error);
+      }
+    }
+  }
+  #stop = () => {
+    this.#isStopped = true;
+    this.#error = void 0;
+    this.#end();
+  };
+  #end() {
+    if (!this.#isEnded) {
+      this.#isEnded = true;
+      this.#signal?.removeEventListener("abort", this.#stop);
+      this.ended();
+    }
+    this.wake();
+  }
+};
 
 // src/streams/broker/follower.ts
 var READ_AGAIN_MS = 5e3;
 var ASK_AGAIN_MS = 1e3;
 var REFUSALS_MAX2 = { resuming: 3, beginning: 5 };
-var Follower = class {
-  queue = new Queue();
-  #userId;
-  #connection;
-  #waitingMax;
-  #readEvents;
+var Follower = class extends Reader {
+  health = /* @__PURE__ */ new Map();
+  interruption = null;
+  #options;
+  #subscription;
+  #leave;
+  #queue = new Queue();
   #over = new AbortController();
-  #state = "off";
   /** The last `seq` that was put into the queue; null: begin with a snapshot. */
   #seq;
   /** Why a snapshot is needed again. */
   #lost = null;
+  /** The reader was given a `begin`, and has not come back yet. */
+  #isBeginning = false;
+  #isReplaying = false;
   #isBehind = false;
   #isReading = false;
+  /** Ends the wait before the next request; null: there is none. */
+  #cancelWait = null;
   /** Of the subscription that is asked for. */
   #refusals = 0;
-  constructor(userId, seq, connection, waitingMax, readEvents) {
-    this.#userId = userId;
-    this.#seq = seq;
-    this.#connection = connection;
-    this.#waitingMax = waitingMax;
-    this.#readEvents = readEvents;
+  /** An interruption that is yet to be yielded, … */
+  #unread = null;
+  /** … and what was yielded last: a reason, or null for `live`. */
+  #read;
+  /** @param leave called once, when nothing is wanted any more */
+  constructor(options, subscription, leave) {
+    super();
+    this.#options = options;
+    this.#subscription = subscription;
+    this.#seq = options.after;
+    this.#leave = leave;
   }
-  /** What the reader gets; it leaves when the reading ends. */
-  async *read(signal, leave) {
-    const left = () => {
-      this.#over.abort();
-      if (this.#state !== "off") this.#ask("unsubscribe_user");
-      leave();
-    };
-    for await (const item of this.queue.read(signal, left)) {
-      yield item;
-      if (item.type === "begin" && this.#state === "on") this.#live();
-      if (!this.#isBehind || this.queue.length > 0) continue;
-      this.#isBehind = false;
-      this.subscribe();
-    }
+  get isLive() {
+    const isWaited = this.#queue.length > 0 || this.#isBeginning || this.#isReplaying;
+    return this.#subscription.isOnFor(this) && !isWaited;
   }
-  /** Asks for what follows, unless that is under way or the reader is behind. */
-  subscribe() {
-    if (!this.#connection.isReady || this.#state !== "off" || this.#isBehind || this.#over.signal.aborted) return;
-    this.#state = "asked";
-    this.#ask("subscribe_user", this.#seq === null ? {} : { after: this.#seq });
+  get seq() {
+    return this.#seq;
   }
+  /** Whether no updates are wanted at present. */
+  get isWaiting() {
+    return this.#isBehind || this.#isReading || this.#cancelWait !== null;
+  }
+  /** Nothing comes for now; the reader is given the reason, unless it knows it. */
   interrupted(reason) {
-    if (this.#state === "on") this.queue.put({ type: "interrupted", reason });
-    this.#state = "off";
+    for (const connectionId of this.health.keys()) this.#queue.delete(connectionId);
+    this.health.clear();
+    this.interruption = reason;
+    this.#unread = reason === this.#read ? null : reason;
+    this.wake();
   }
   subscribed(seq) {
-    if (this.#state !== "asked") return;
-    this.#state = "on";
+    this.interruption = null;
     this.#refusals = 0;
+    this.#isReplaying = this.#seq !== null;
     if (this.#seq !== null) return;
     this.#seq = seq;
-    this.queue.put({ type: "begin", seq, reason: this.#lost });
+    this.#put({ type: "begin", seq, reason: this.#lost });
     this.#lost = null;
   }
-  caughtUp() {
-    if (this.#state === "on") this.#live();
+  /** @throws Error if updates are missing before it */
+  caughtUp(seq) {
+    if (this.#seq !== null && seq > this.#seq) this.#missing(this.#seq);
+    this.#isReplaying = false;
+    this.wake();
   }
-  /** @throws Error if a number is missing, so that the session ends and the next one goes on from what came */
+  /** @throws Error if a number is missing */
   update(update) {
-    if (this.#state !== "on" || this.#seq === null || update.seq <= this.#seq) return;
-    if (update.seq !== this.#seq + 1) throw new Error(`number ${this.#seq + 1} of ${this.#userId} is missing`);
+    if (this.#seq === null || update.seq <= this.#seq) return;
+    if (update.seq !== this.#seq + 1) this.#missing(this.#seq);
+    this.#seq = update.seq;
     this.#put(update);
   }
-  health(status) {
-    if (this.#state === "on") this.queue.put(status);
+  healthIs(status) {
+    this.health.set(status.connection_id, status);
+    this.#put(status, status.connection_id);
   }
-  unsubscribed() {
-    if (this.#state === "leaving") {
-      this.#state = "off";
-      this.subscribe();
-    } else if (this.#state === "on") {
-      this.queue.put({ type: "deleted" });
-      this.queue.end();
-    }
+  deleted() {
+    this.#put({ type: "deleted" });
+    this.end();
   }
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message) {
-    if (this.#state !== "asked") return;
-    this.#state = "off";
-    if (this.#isReading) return;
     this.#refusals += 1;
+    const { readEvents } = this.#options;
     const isResuming = this.#seq !== null;
-    if (isResuming && this.#refusals === 1 && this.#readEvents !== void 0) void this.#catchUp(this.#readEvents, message);
-    else if (this.#refusals < (isResuming ? REFUSALS_MAX2.resuming : REFUSALS_MAX2.beginning))
-      this.#connection.timers.after(ASK_AGAIN_MS * 2 ** (this.#refusals - 1), () => this.subscribe());
+    if (this.#refusals === 1 && readEvents !== void 0) void this.#catchUp(readEvents, message);
+    else if (this.#refusals < (isResuming ? REFUSALS_MAX2.resuming : REFUSALS_MAX2.beginning)) this.#wait(message);
     else if (isResuming) this.#begin(message);
-    else this.queue.end(new StreamError("subscription_refused", message));
+    else this.end(new StreamError("subscription_refused", message));
   }
-  #ask(action, more = {}) {
-    this.#connection.send({ action, user_id: this.#userId, ...more });
+  ended() {
+    this.#over.abort();
+    this.#cancelWait?.();
+    this.#leave();
   }
-  #live() {
-    this.queue.put({ type: "live", seq: this.#seq ?? 0 });
+  /** The reader is here. */
+  take() {
+    this.#isBeginning = false;
+    const reason = this.#unread;
+    if (reason !== null && !this.isEnded) {
+      this.#unread = null;
+      this.#read = reason;
+      return { type: "interrupted", reason };
+    }
+    const item = this.#queue.take();
+    if (item !== void 0) {
+      this.#isBeginning = item.type === "begin";
+      return item;
+    }
+    if (this.#isBehind) {
+      this.#isBehind = false;
+      this.#subscription.settle();
+    }
+    if (!this.isLive || this.#read === null) return void 0;
+    this.#read = null;
+    return { type: "live", seq: this.#seq ?? 0 };
   }
-  #put(update) {
-    this.#seq = update.seq;
-    this.queue.put(update);
-    if (this.queue.length < this.#waitingMax) return;
+  #missing(after) {
+    throw new Error(`number ${after + 1} of ${this.#options.userId} is missing`);
+  }
+  #put(item, key) {
+    this.#queue.put(item, key);
+    this.wake();
+    if (this.#queue.length < this.#options.waitingMax || this.isEnded || this.#isBehind) return;
     this.#isBehind = true;
-    this.queue.put({ type: "interrupted", reason: `${this.queue.length} updates wait for their reader` });
-    if (this.#state === "off") return;
-    this.#state = "leaving";
-    this.#ask("unsubscribe_user");
+    this.interrupted(`${this.#queue.length} updates wait for their reader`);
+    this.#subscription.settle();
+  }
+  /** After a while, it is asked for again. */
+  #wait(why, ms = ASK_AGAIN_MS * 2 ** (this.#refusals - 1)) {
+    this.interrupted(why);
+    this.#cancelWait = this.#options.timers.after(ms, () => {
+      this.#cancelWait = null;
+      this.#subscription.settle();
+    });
   }
   #begin(why) {
     this.#seq = null;
     this.#refusals = 0;
     this.#lost = why;
-    this.subscribe();
   }
   /** Reads what is stored, then subscribes again. Never rejects. */
   async #catchUp(readEvents, why) {
     this.#isReading = true;
-    const { signal } = this.#over;
+    const after = this.#seq ?? Number.MAX_SAFE_INTEGER;
+    let failure;
     let isGone = false;
     try {
-      for await (const update of readEvents(this.#userId, this.#seq ?? 0, signal)) {
-        if (this.#seq === null || update.seq <= this.#seq) continue;
+      for await (const update of readEvents(this.#options.userId, after, this.#over.signal)) {
+        if (this.#seq === null || this.isEnded) break;
+        if (update.seq <= this.#seq) continue;
         isGone = update.seq !== this.#seq + 1;
-        if (isGone || this.#isBehind || signal.aborted) break;
-        this.#put(update);
+        if (isGone) break;
+        this.#refusals = 0;
+        this.update(update);
+        if (this.#isBehind) break;
       }
     } catch (error) {
       isGone = Object(error).code === "events_missing";
-      if (!isGone) await this.#failedToRead(error);
+      if (!isGone) failure = error ?? new Error(why);
     }
     this.#isReading = false;
-    if (this.#state !== "off") return;
-    if (isGone) this.#begin(why);
-    else this.subscribe();
-  }
-  async #failedToRead(error) {
-    if (isFinal(error)) this.queue.end(error);
-    this.#refusals = 0;
-    await new Promise((resolve) => this.#connection.timers.after(READ_AGAIN_MS, resolve));
+    if (this.isEnded) return;
+    if (isFinal(failure)) this.end(failure);
+    else if (isGone) this.#begin(why);
+    else if (failure !== void 0) {
+      this.#refusals = 0;
+      this.#wait(why, READ_AGAIN_MS);
+    } else if (this.#seq === null) this.#wait(why);
+    this.#subscription.settle();
   }
 };
 
 // src/streams/broker/parse.ts
 function isUpdate(message) {
   if (typeof message.event_id !== "string") return false;
-  if (!Number.isSafeInteger(message.seq)) throw new Error(`an update has the seq ${String(message.seq)}`);
+  numberIn(message);
   if (typeof message.data !== "object" || message.data === null) throw new Error("an update has no data");
   return true;
 }
 function isHealth(message) {
   return message.type === "stream_status";
 }
+function numberIn({ type, seq }) {
+  if (typeof seq === "number" && Number.isSafeInteger(seq)) return seq;
+  throw new Error(`${String(type)} has the seq ${String(seq)}`);
+}
+
+// src/streams/broker/subscription.ts
+var UserSubscription = class {
+  /** The one that wants updates now; null: none does. */
+  follower = null;
+  #userId;
+  #connection;
+  #state = "off";
+  /** The follower for which the present subscription was asked for. */
+  #asker = null;
+  constructor(userId, connection) {
+    this.#userId = userId;
+    this.#connection = connection;
+  }
+  /** Neither wanted, nor known to the session. */
+  get isIdle() {
+    return this.follower === null && this.#state === "off";
+  }
+  /** Whether the service sends updates to this follower. */
+  isOnFor(follower) {
+    return this.#state === "on" && this.#asker === follower && this.follower === follower;
+  }
+  /** Asks for what is wanted and not there yet, unless an answer is awaited. */
+  settle() {
+    const { follower } = this;
+    if (!this.#connection.isReady) return;
+    const wanting = follower?.isWaiting === true ? null : follower;
+    if (this.#state === "on" && (wanting === null || wanting !== this.#asker)) this.#ask("leaving", "unsubscribe_user");
+    else if (this.#state === "off" && wanting !== null) {
+      this.#asker = wanting;
+      this.#ask("asked", "subscribe_user", wanting.seq === null ? {} : { after: wanting.seq });
+    }
+  }
+  /** The session has ended. */
+  interrupted(reason) {
+    this.#state = "off";
+    this.follower?.interrupted(reason);
+  }
+  /** @throws Error so that the session ends and the next one goes on from what came */
+  received(message) {
+    const follower = this.#asker === this.follower ? this.follower : null;
+    if (message.type === "user_subscribed" || message.type === "subscription_failed") {
+      if (this.#state !== "asked") return;
+      const isOn = message.type === "user_subscribed";
+      this.#state = isOn ? "on" : "off";
+      if (isOn) follower?.subscribed(numberIn(message));
+      else follower?.refused(String(message.message));
+      this.settle();
+    } else if (message.type === "user_unsubscribed") {
+      const wasOn = this.#state === "on";
+      if (!wasOn && this.#state !== "leaving") return;
+      this.#state = "off";
+      if (wasOn) follower?.deleted();
+      this.settle();
+    } else if (this.#state === "on" && follower !== null) {
+      if (isUpdate(message)) follower.update(message);
+      else if (isHealth(message)) follower.healthIs(message);
+      else if (message.type === "caught_up") follower.caughtUp(numberIn(message));
+    }
+  }
+  #ask(state, action, more = {}) {
+    this.#state = state;
+    this.#connection.send({ action, user_id: this.#userId, ...more });
+  }
+};
 
 // src/streams/broker/stream.ts
 var USERS_MAX = 500;
@@ -408,19 +559,24 @@ var WAITING_MAX = 1e4;
 var BrokerStream = class {
   #options;
   #connection;
-  #followers = /* @__PURE__ */ new Map();
+  #users = /* @__PURE__ */ new Map();
+  #followed = 0;
   constructor(options) {
     this.#options = options;
     this.#connection = new StreamConnection(options, {
       opened: () => void 0,
       received: (message) => this.#received(message),
       ended: (reason) => {
-        for (const follower of this.#followers.values()) follower.interrupted(reason);
+        for (const [userId, user] of this.#users) {
+          user.interrupted(reason);
+          this.#forget(userId, user);
+        }
       },
       failed: (error) => {
-        for (const { queue } of this.#followers.values()) queue.end(error);
+        for (const { follower } of [...this.#users.values()]) follower?.end(error);
       },
-      ping: () => ({ action: "ping" })
+      ping: () => ({ action: "ping" }),
+      secret: () => options.clientSecret
     });
   }
   /** Milliseconds since the service was last received, null before the first message. A working connection is at most about 20 s old. */
@@ -429,21 +585,39 @@ var BrokerStream = class {
   }
   /**
    * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
-   * @throws StreamError
+   * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
   follow(userId, { after, signal } = {}) {
-    const followers = this.#followers;
-    if (followers.has(userId)) throw new StreamError("subscription_refused", `${userId} is followed already`);
-    if (followers.size >= USERS_MAX) throw new StreamError("too_many", `one stream follows at most ${USERS_MAX} users`);
+    const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection);
+    if (user.follower !== null) throw new StreamError("followed_already", `${userId} is followed already`);
+    if (this.#followed >= USERS_MAX) throw new StreamError("too_many", `one stream follows at most ${USERS_MAX} users`);
+    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0)
+      throw new StreamError("setting_invalid", "no user_id, or no seq");
     const { waitingMax = WAITING_MAX, readEvents } = this.#options;
-    const follower = new Follower(userId, after ?? null, this.#connection, waitingMax, readEvents);
-    followers.set(userId, follower);
+    const { timers } = this.#connection;
+    const options = { userId, after: after ?? null, waitingMax, readEvents, timers };
+    const follower = new Follower(options, user, () => this.#left(userId, user));
+    user.follower = follower;
+    this.#users.set(userId, user);
+    this.#followed += 1;
+    follower.stopWith(signal);
+    if (follower.isEnded) return follower;
     this.#connection.start();
-    follower.subscribe();
-    return follower.read(signal, () => {
-      followers.delete(userId);
-      if (followers.size === 0) this.#connection.stop();
-    });
+    user.settle();
+    return follower;
+  }
+  #left(userId, user) {
+    user.follower = null;
+    this.#followed -= 1;
+    user.settle();
+    this.#forget(userId, user);
+    if (this.#followed > 0) return;
+    this.#users.clear();
+    this.#connection.stop();
+  }
+  /** Until the service has answered that a user is unsubscribed, the answer is waited for. */
+  #forget(userId, user) {
+    if (user.isIdle) this.#users.delete(userId);
   }
   #received(message) {
     const { clientId, clientSecret } = this.#options;
@@ -457,23 +631,22 @@ var BrokerStream = class {
       case "auth_success":
         this.#connection.ready();
         this.#connection.send({ action: "subscribe", topics: ["all"] });
-        for (const follower of this.#followers.values()) follower.subscribe();
+        for (const user of this.#users.values()) user.settle();
         break;
-      default: {
-        const follower = typeof message.user_id === "string" ? this.#followers.get(message.user_id) : void 0;
-        if (follower !== void 0) receivedBy(follower, message);
-      }
+      default:
+        this.#receivedOf(message);
     }
   }
+  #receivedOf(message) {
+    const { user_id: id, type } = message;
+    if (id === void 0 && (type === "error" || type === "subscription_failed")) throw new Error(String(message.message));
+    const userId = String(id);
+    const user = this.#users.get(userId);
+    if (user === void 0) return;
+    user.received(message);
+    this.#forget(userId, user);
+  }
 };
-function receivedBy(follower, message) {
-  if (isUpdate(message)) follower.update(message);
-  else if (isHealth(message)) follower.health(message);
-  else if (message.type === "user_subscribed") follower.subscribed(Number(message.seq));
-  else if (message.type === "caught_up") follower.caughtUp();
-  else if (message.type === "subscription_failed") follower.refused(String(message.message));
-  else if (message.type === "user_unsubscribed") follower.unsubscribed();
-}
 
 // src/streams/copy/records.ts
 var Records = class {
@@ -538,13 +711,19 @@ function isRecord(value) {
 
 // src/streams/copy/live-copy.ts
 var VERIFY_TRIES = 10;
+var NO_HEALTH = /* @__PURE__ */ new Map();
 var LiveCopy = class {
   #options;
   #waiting = /* @__PURE__ */ new Set();
   #records = new Records();
-  #health = /* @__PURE__ */ new Map();
   #seq = null;
-  #isLive = false;
+  #isRunning = false;
+  /** While it runs. */
+  #following = null;
+  /** The snapshot may contain updates up to this one; until then, records may be older than it. */
+  #snapshotSeq = 0;
+  /** What was put while a snapshot is read; it may be newer. */
+  #put = null;
   constructor(options) {
     this.#options = options;
   }
@@ -558,17 +737,21 @@ var LiveCopy = class {
   get balances() {
     return [...this.#records.balances.values()];
   }
-  /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. */
+  /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. Empty while it is not known. */
   get health() {
-    return this.#health;
+    return this.#following?.health ?? NO_HEALTH;
   }
   /** The copy is complete up to this update; null before its beginning. */
   get seq() {
     return this.#seq;
   }
-  /** Whether updates arrive as they happen. */
+  /** Whether it has everything that the service has sent, and updates arrive as they happen. */
   get isLive() {
-    return this.#isLive;
+    return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq;
+  }
+  /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+  get interruption() {
+    return this.#following?.interruption ?? null;
   }
   /** Milliseconds since the service was last received; null before that. */
   get ageMs() {
@@ -576,37 +759,45 @@ var LiveCopy = class {
   }
   /**
    * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
-   * @throws StreamError, and what `load`, `save` and `readSnapshot` throw
+   * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
   async *run(signal) {
-    const { stream, userId, load } = this.#options;
-    const stored = await load?.() ?? null;
-    if (stored !== null) this.#replace(new Records(stored), stored.seq);
+    const { stream, userId, load, save } = this.#options;
+    if (this.#isRunning) throw new StreamError("followed_already", "this copy is kept already");
+    this.#isRunning = true;
     try {
-      for await (const item of stream.follow(userId, { signal, ...stored !== null && { after: stored.seq } })) {
+      const stored = await load?.() ?? null;
+      if (stored !== null) this.#replace(new Records(stored), stored.seq, stored.seq);
+      this.#following = stream.follow(userId, { signal, ...stored !== null && { after: stored.seq } });
+      for await (const item of this.#following) {
         if (item.type === "deleted") return "deleted";
         const change = await this.#take(item, signal);
         if (change === null) continue;
-        await this.#options.save?.(change, this);
+        await save?.(change, this);
         yield change;
       }
       return "stopped";
     } finally {
-      this.#setLive(false);
+      this.#isRunning = false;
+      this.#following = null;
+      this.#notify(new Error("the copy is not kept any more"));
     }
   }
   /** An answer to a request of your own may be newer than the last update. */
   putOrder(order) {
     this.#records.putOrder(order);
+    this.#put?.push(order);
   }
   /** Removes the records of a connection that was deleted; no update does. */
   forget(connectionId) {
     this.#records.forget(connectionId);
-    this.#health.delete(connectionId);
   }
-  /** Resolves when it is live; never, if it does not become so. */
-  async live() {
-    while (!this.#isLive) await this.#changed();
+  /**
+   * Resolves when it is live, also if that takes for ever.
+   * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+   */
+  async live(signal) {
+    while (!this.isLive) await this.#changed(signal);
   }
   /** SHA-256 over all records; {@link digestOf} of a snapshot that holds the same is equal. */
   digest() {
@@ -614,45 +805,34 @@ var LiveCopy = class {
   }
   /**
    * Compares the copy with what REST returns, at a moment in which both have the same `seq`.
-   * @throws Error if there is no such moment in ten tries, because something changes all the time
+   * @throws Error if there is no such moment in ten tries, because something changes all the time; or if the copy is not kept
    */
   async verify(signal) {
     const { readSnapshot, readLastSeq } = this.#options;
-    if (readLastSeq === void 0) throw new Error("verify needs readLastSeq");
+    if (readLastSeq === void 0 || !this.#isRunning) throw new Error("verify needs readLastSeq, and a copy that is kept");
+    let different = "";
     for (let tries = 0; tries < VERIFY_TRIES; tries += 1) {
+      const before = await readLastSeq(signal);
       const snapshot = await readSnapshot(signal);
       const seq = await readLastSeq(signal);
-      while (this.#seq !== null && this.#seq < seq) {
-        signal.throwIfAborted();
-        await this.#changed(signal);
-      }
-      const held = this.#records.toSnapshot();
-      const [isStill, digest, expected] = [this.#seq === seq, await digestOf(held), await digestOf(snapshot)];
-      if (isStill && digest === expected) return { isEqual: true, seq, digest };
-      if (isStill && await this.#isUnchanged(seq, expected, signal)) return { isEqual: false, seq, digest, expected };
+      while (this.#seq === null || this.#seq < seq) await this.#changed(signal);
+      if (before !== seq || this.#seq !== seq) continue;
+      const [digest, expected] = await Promise.all([this.digest(), digestOf(snapshot)]);
+      if (digest === expected) return { isEqual: true, seq, digest };
+      const found = `${seq} ${digest} ${expected}`;
+      if (found === different) return { isEqual: false, seq, digest, expected };
+      different = found;
     }
     throw new Error(`the records changed during each of ${VERIFY_TRIES} comparisons`);
   }
-  async #isUnchanged(seq, expected, signal) {
-    const { readSnapshot, readLastSeq } = this.#options;
-    const again = await digestOf(await readSnapshot(signal));
-    return again === expected && await readLastSeq?.(signal) === seq && this.#seq === seq;
-  }
   async #take(item, signal) {
     switch (item.type) {
-      case "begin": {
-        const snapshot = await this.#options.readSnapshot(signal);
-        this.#replace(new Records(snapshot), item.seq);
-        return { type: "begin", seq: item.seq, snapshot };
-      }
+      case "begin":
+        return this.#begin(item.seq, signal);
       case "live":
-        this.#setLive(true);
-        return null;
       case "interrupted":
-        this.#setLive(false);
-        return null;
       case "stream_status":
-        this.#health.set(item.connection_id, item);
+        this.#notify();
         return null;
       default:
         this.#records.apply(item);
@@ -661,28 +841,47 @@ var LiveCopy = class {
         return item;
     }
   }
-  #replace(records, seq) {
+  /** Null: aborted meanwhile. */
+  async #begin(seq, signal) {
+    const { readSnapshot, readLastSeq } = this.#options;
+    this.#put = [];
+    try {
+      const snapshot = await readSnapshot(signal);
+      const snapshotSeq = await readLastSeq?.(signal) ?? seq;
+      const records = new Records(snapshot);
+      for (const order of this.#put) records.putOrder(order);
+      this.#replace(records, seq, snapshotSeq);
+      return { type: "begin", seq, snapshot };
+    } catch (error) {
+      if (signal.aborted) return null;
+      throw error;
+    } finally {
+      this.#put = null;
+    }
+  }
+  #replace(records, seq, snapshotSeq) {
     this.#records = records;
     this.#seq = seq;
+    this.#snapshotSeq = snapshotSeq;
     this.#notify();
   }
-  #setLive(isLive) {
-    this.#isLive = isLive;
-    this.#notify();
-  }
+  /** @throws Error when it is not kept any more, and the reason of the signal */
   #changed(signal) {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#waiting.delete(wake);
-        signal?.removeEventListener("abort", wake);
-        resolve();
+    return new Promise((resolve, reject) => {
+      const settle = (error) => {
+        this.#waiting.delete(settle);
+        signal?.removeEventListener("abort", abort);
+        if (error === void 0) resolve();
+        else reject(error);
       };
-      this.#waiting.add(wake);
-      signal?.addEventListener("abort", wake);
+      const abort = () => settle(signal?.reason);
+      this.#waiting.add(settle);
+      signal?.addEventListener("abort", abort);
+      if (signal?.aborted) abort();
     });
   }
-  #notify() {
-    for (const wake of [...this.#waiting]) wake();
+  #notify(error) {
+    for (const settle of [...this.#waiting]) settle(error);
   }
 };
 
@@ -711,23 +910,32 @@ var MISSED_MAX = 1e3;
 var MS = { m: 6e4, h: 36e5, d: 864e5, w: 6048e5, M: 24192e5, y: 31536e6 };
 function bars({ symbol, interval, session, backfill = 0 }) {
   let closed = null;
+  let asked = 0;
+  let due = 0;
   return {
-    request(nowMs) {
-      const missed = closed === null ? backfill : Math.min(missedBars(closed, interval, nowMs), Math.max(MISSED_MAX, backfill));
-      return { channel: "bars", symbol, interval, ...session !== void 0 && { session }, backfill_nbars: missed };
+    request(absenceMs) {
+      asked = absenceMs === null ? backfill : Math.min(due + missedBars(absenceMs, interval), Math.max(MISSED_MAX, backfill));
+      return { channel: "bars", symbol, interval, ...session !== void 0 && { session }, backfill_nbars: asked };
+    },
+    accepted() {
+      due = asked;
     },
     put(update, queue) {
       const { o, h, l, c, v, ts, st } = checked(update, isBar);
       const start = BigInt(ts);
+      if (st === "c") due = Math.max(0, due - 1);
       if (closed !== null && start <= closed) return;
-      if (st === "c") closed = start;
-      queue.replace({ o, h, l, c, v, ts, st }, (waiting) => waiting.st === "o");
+      const bar = { o, h, l, c, v, ts, st };
+      if (st === "o") return queue.put(bar, "open");
+      closed = start;
+      queue.delete("open");
+      queue.put(bar);
     }
   };
 }
-function missedBars(closed, interval, nowMs) {
+function missedBars(absenceMs, interval) {
   const [, count = "1", unit = "m"] = /^(\d+)(\w)$/.exec(interval) ?? [];
-  return Math.ceil((nowMs - Number(closed / 1000000n)) / (Number(count) * (MS[unit] ?? MS.m ?? 1))) + 1;
+  return Math.ceil(absenceMs / (Number(count) * (MS[unit] ?? MS.m ?? 1))) + 1;
 }
 function trades(symbol, session) {
   return {
@@ -743,7 +951,7 @@ function quotes(symbol) {
     request: () => ({ channel: "quotes", symbol }),
     put(update, queue) {
       const { bp, bs, ap, as, ts } = checked(update, isQuote);
-      queue.replace({ bp, bs, ap, as, ts }, () => true);
+      queue.put({ bp, bs, ap, as, ts }, "newest");
     }
   };
 }
@@ -752,17 +960,16 @@ function depth(symbol, levels) {
     request: () => ({ channel: "depth", symbol, ...levels !== void 0 && { n_levels: levels } }),
     put(update, queue) {
       const { b, a } = checked(update, isDepth);
-      queue.replace({ b, a }, () => true);
+      queue.put({ b, a }, "newest");
     }
   };
 }
 function chain(symbol, expiration, greeks) {
-  const symbolOf = ({ legs }) => legs[0]?.sym;
   return {
     request: () => ({ channel: "options_chain", symbol, expiration, greeks }),
     put(update, queue) {
       const { sub_id: _, ...contract } = checked(update, isContract);
-      queue.replace(contract, (waiting) => symbolOf(waiting) === symbolOf(contract));
+      queue.put(contract, contract.legs[0]?.sym);
     }
   };
 }
@@ -777,65 +984,83 @@ var HistoryRead = class {
   /** Rejects with what it failed with. */
   bars;
   #resolve = () => void 0;
-  #reject = () => void 0;
+  end = () => void 0;
   constructor(options) {
     this.#options = options;
     this.bars = new Promise((resolve, reject) => {
       this.#resolve = resolve;
-      this.#reject = reject;
+      this.end = reject;
     });
-    options.signal?.addEventListener("abort", () => this.fail(options.signal?.reason));
   }
   request() {
     const { symbol, interval, start, end } = this.#options;
     return { action: "snapshot", data_type: "bars", symbol, interval, start_time: start, end_time: end };
   }
   put({ data }) {
-    if (!Array.isArray(data)) this.fail(new StreamError("subscription_refused", "the answer has no bars"));
-    else this.#resolve(data.filter(isBar).map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })));
+    const items = Array.isArray(data) ? data.map(Object) : [{}];
+    const bars2 = items.filter(isBar);
+    if (bars2.length === items.length) this.#resolve(bars2.map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })));
+    else this.end(new StreamError("subscription_refused", "the answer is not bars"));
   }
   accepted() {
   }
   interrupted() {
   }
-  fail(error) {
-    this.#reject(error);
-  }
 };
 
 // src/streams/market/subscription.ts
 var WAITING_MAX2 = 1e5;
-var ChannelSubscription = class {
-  queue = new Queue();
+var ChannelSubscription = class extends Reader {
   #channel;
   #onStatus;
-  #isLive = false;
-  constructor(channel, onStatus = () => void 0) {
+  #timers;
+  #leave;
+  #queue = new Queue();
+  /** What was reported last: a reason, or null for current data. */
+  #reported;
+  /** When the data was current for certain; null: not yet. */
+  #currentMs = null;
+  /** @param leave called once, when nothing is wanted any more */
+  constructor(channel, onStatus, timers, leave) {
+    super();
     this.#channel = channel;
     this.#onStatus = onStatus;
+    this.#timers = timers;
+    this.#leave = leave;
   }
-  request(nowMs) {
-    return this.#channel.request(nowMs);
+  request() {
+    return this.#channel.request(this.#currentMs === null ? null : this.#timers.nowMs() - this.#currentMs);
   }
   accepted() {
-    this.#report({ isLive: true });
+    this.#channel.accepted?.();
+    this.#current();
   }
   put(update) {
-    this.#report({ isLive: true });
-    this.#channel.put(update, this.queue);
-    if (this.queue.length > WAITING_MAX2) this.fail(new StreamError("too_slow", `${WAITING_MAX2} updates wait for their reader`));
+    this.#current();
+    this.#channel.put(update, this.#queue);
+    this.wake();
+    if (this.#queue.length > WAITING_MAX2) this.end(new StreamError("too_slow", `${WAITING_MAX2} updates wait for their reader`));
   }
   interrupted(reason) {
-    this.#report({ isLive: false, reason });
+    void this.#report(reason);
   }
-  fail(error) {
-    this.queue.end(error);
+  take() {
+    return this.#queue.take();
   }
-  #report(status) {
-    if (status.isLive === this.#isLive) return;
-    this.#isLive = status.isLive;
+  ended() {
+    this.#leave();
+  }
+  #current() {
+    this.#currentMs = this.#timers.nowMs();
+    void this.#report(null);
+  }
+  /** Never rejects: other subscriptions of the same connection must not suffer. */
+  async #report(reason) {
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    const status = reason === null ? { isLive: true } : { isLive: false, reason };
     try {
-      this.#onStatus(status);
+      await this.#onStatus?.(status);
     } catch {
     }
   }
@@ -845,6 +1070,7 @@ var ChannelSubscription = class {
 var SUBSCRIPTIONS_MAX = 500;
 var AGAIN_MS = 5e3;
 var AUTHENTICATE = "authenticate";
+var RENEWABLE = /get a new access token|connect again/i;
 var MarketStream = class {
   #options;
   #connection;
@@ -853,6 +1079,8 @@ var MarketStream = class {
   #asked = /* @__PURE__ */ new Map();
   /** … and what has one, by `sub_id`. */
   #accepted = /* @__PURE__ */ new Map();
+  /** Ends the wait of what the broker could not answer. */
+  #waiting = /* @__PURE__ */ new Map();
   #requestId = 0;
   #token = null;
   constructor(options) {
@@ -862,9 +1090,11 @@ var MarketStream = class {
       received: (message) => this.#received(message),
       ended: (reason) => this.#ended(reason),
       failed: (error) => {
-        for (const one of this.#subscriptions) one.fail(error);
+        for (const one of [...this.#subscriptions]) one.end(error);
       },
-      ping: () => ({ action: "ping", request_id: this.#nextId() })
+      ping: () => ({ action: "ping", request_id: this.#nextId() }),
+      secret: () => this.#token ?? "",
+      renewable: RENEWABLE
     });
   }
   /** Milliseconds since the service was last received, null before the first message. */
@@ -893,19 +1123,24 @@ var MarketStream = class {
   }
   /** Past bars, at most 50,000. Asked for again if the connection breaks meanwhile. @throws StreamError */
   async history(options) {
-    options.signal?.throwIfAborted();
+    const { signal } = options;
+    signal?.throwIfAborted();
     const read = new HistoryRead(options);
+    const abort = () => read.end(signal?.reason);
     this.#add(read);
+    signal?.addEventListener("abort", abort);
     try {
       return await read.bars;
     } finally {
+      signal?.removeEventListener("abort", abort);
       this.#remove(read);
     }
   }
   #read(channel, { signal, onStatus }) {
-    const subscription = new ChannelSubscription(channel, onStatus);
-    this.#add(subscription);
-    return subscription.queue.read(signal, () => this.#remove(subscription));
+    const subscription = new ChannelSubscription(channel, onStatus, this.#connection.timers, () => this.#remove(subscription));
+    subscription.stopWith(signal);
+    if (!subscription.isEnded) this.#add(subscription);
+    return subscription;
   }
   #add(subscription) {
     if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX)
@@ -916,6 +1151,7 @@ var MarketStream = class {
   }
   #remove(subscription) {
     this.#subscriptions.delete(subscription);
+    this.#waiting.get(subscription)?.();
     for (const [id, one] of this.#asked) if (one === subscription) this.#asked.delete(id);
     for (const [id, one] of this.#accepted) if (one === subscription) this.#unsubscribe(id);
     if (this.#subscriptions.size === 0) this.#connection.stop();
@@ -926,10 +1162,17 @@ var MarketStream = class {
   }
   /** Never rejects. */
   async #authenticate() {
+    const { session } = this.#connection;
+    const isPast = () => session !== this.#connection.session;
     try {
-      this.#token ??= await this.#options.token();
-      this.#connection.send({ action: "authenticate", access_token: this.#token, request_id: AUTHENTICATE });
+      const token = this.#token ?? await this.#options.token();
+      if (isPast()) this.#token ??= token;
+      else {
+        this.#token = token;
+        this.#connection.send({ action: "authenticate", access_token: token, request_id: AUTHENTICATE });
+      }
     } catch (error) {
+      if (isPast()) return;
       if (isFinal(error)) this.#connection.fail(error);
       else this.#connection.end("no access token was issued");
     }
@@ -937,7 +1180,8 @@ var MarketStream = class {
   #ended(reason) {
     this.#asked.clear();
     this.#accepted.clear();
-    for (const one of this.#subscriptions) one.interrupted(reason);
+    for (const stop of this.#waiting.values()) stop();
+    for (const one of [...this.#subscriptions]) one.interrupted(reason);
   }
   #received(message) {
     const { type, request_id: id, sub_id: subId } = message;
@@ -963,22 +1207,32 @@ var MarketStream = class {
   }
   #failed({ error_code: code, request_id: id, sub_ids: subIds, message }, asked) {
     const why = `${String(code)}: ${String(message)}`;
-    if (id === AUTHENTICATE) {
-      this.#token = null;
-      this.#connection.refused(why);
-    } else if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why);
-    else if (asked === void 0) this.#connection.reported(why);
-    else if (code === "broker_unavailable" || code === "internal_error") {
+    if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why);
+    else if (asked === void 0) {
+      if (id === AUTHENTICATE) this.#connection.refused(why);
+      else this.#connection.reported(why);
+      if (code === "auth_error") this.#token = null;
+    } else if (code === "broker_unavailable" || code === "internal_error") {
       asked.interrupted(why);
-      this.#connection.timers.after(AGAIN_MS, () => this.#ask(asked));
-    } else asked.fail(new StreamError("subscription_refused", why, String(code)));
+      this.#askLater(asked);
+    } else asked.end(new StreamError("subscription_refused", why, String(code)));
+  }
+  #askLater(subscription) {
+    const cancel = this.#connection.timers.after(AGAIN_MS, () => {
+      stop();
+      this.#ask(subscription);
+    });
+    const stop = () => {
+      this.#waiting.delete(subscription);
+      cancel();
+    };
+    this.#waiting.set(subscription, stop);
   }
   /** Asks for it, unless that was done in this session, or it has ended. */
   #ask(subscription) {
     if (!this.#connection.isReady || !this.#subscriptions.has(subscription)) return;
     for (const known of [this.#asked, this.#accepted]) for (const one of known.values()) if (one === subscription) return;
-    const id = this.#request({ action: "subscribe", ...subscription.request((this.#options.wallMs ?? Date.now)()) });
-    this.#asked.set(id, subscription);
+    this.#asked.set(this.#request({ action: "subscribe", ...subscription.request() }), subscription);
   }
   #request(message) {
     const id = this.#nextId();

@@ -35,15 +35,26 @@ export interface ConnectionHandlers {
   opened(): void
   /** What it throws ends the connection, with its message as the reason. */
   received(message: Incoming): void
-  /** The connection is gone; another one follows after a while. */
+  /** The connection is gone, or there was none; another one follows after a while. */
   ended(reason: string): void
   /** None follows: a person has to act first. */
   failed(error: unknown): void
   ping(): object
+  /** What was sent as credentials, which no reason may repeat; empty before that. */
+  secret(): string
+  /** Reasons of the service after which new credentials may do. Without it, the same ones are sent each time. */
+  readonly renewable?: RegExp
 }
 
+let sleptMs = 0
+
 export const SYSTEM_TIMERS: Timers = {
-  nowMs: () => performance.now(),
+  /** While the machine sleeps, `performance` stands still on some systems, and connections end all the same. */
+  nowMs() {
+    const nowMs = performance.now()
+    sleptMs = Math.max(sleptMs, Date.now() - performance.timeOrigin - nowMs)
+    return nowMs + sleptMs
+  },
   after(ms, run) {
     const timer = setTimeout(run, ms)
     return () => clearTimeout(timer)
@@ -86,6 +97,11 @@ export class StreamConnection {
     this.timers = options.timers ?? SYSTEM_TIMERS
   }
 
+  /** Another one for each connection, so that what was begun in one is not sent in the next. */
+  get session(): object | null {
+    return this.#socket
+  }
+
   /** Authenticated: requests can be sent. */
   get isReady(): boolean {
     return this.#isReady
@@ -115,19 +131,18 @@ export class StreamConnection {
   /** The service took the credentials. */
   ready(): void {
     this.#isReady = true
-    this.#failures = 0
     this.#refusals = 0
   }
 
   /** Keeps what the service reported, as the reason if a close follows. */
   reported(why: string): void {
-    this.#reported = why
+    this.#reported = this.#clean(why)
   }
 
   /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
   refused(why: string): void {
     this.#refusals += 1
-    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError('credentials_refused', why))
+    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError('credentials_refused', this.#clean(why)))
     else this.end(why)
   }
 
@@ -190,6 +205,8 @@ export class StreamConnection {
         this.end('the service was silent for too long')
         return
       }
+      // Not earlier: a service that takes the credentials and closes at once would be asked again and again.
+      if (this.#isReady) this.#failures = 0
       if (silentMs >= PING_AFTER_MS) this.send(this.#handlers.ping())
       this.#look(sinceMs)
     })
@@ -197,18 +214,29 @@ export class StreamConnection {
 
   #ended(code: number, reason: string): void {
     if (this.#socket === null) return
-    const why = this.#reported ?? (reason === '' ? `closed with ${code}` : reason)
-    const wasRefused = this.#refusals > 0
+    const { renewable } = this.#handlers
+    const why = this.#clean(this.#reported ?? (reason === '' ? `closed with ${code}` : reason))
     this.#forget()
+    const isOver = code === ENDED_BY_SERVICE && renewable?.test(why) !== true
+    if (isOver) this.#isRunning = false
+    else this.#openLater()
+    // Last: a handler may stop, and start again.
     this.#handlers.ended(why)
-    if (code === ENDED_BY_SERVICE) {
-      this.fail(new StreamError('ended_by_service', why))
-      return
-    }
+    if (isOver) this.#handlers.failed(new StreamError('ended_by_service', why))
+  }
+
+  #openLater(): void {
     const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10))
     this.#failures += 1
+    // A first refusal may be due to credentials that have ended, and the next ones are new.
+    const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0)
     const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound
-    if (this.#isRunning) this.#cancel = this.timers.after(waitMs, () => this.#open())
+    this.#cancel = this.timers.after(waitMs, () => this.#open())
+  }
+
+  #clean(why: string): string {
+    const secret = this.#handlers.secret()
+    return secret === '' ? why : why.replaceAll(secret, '***')
   }
 
   #forget(): void {

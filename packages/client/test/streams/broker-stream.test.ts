@@ -1,49 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Followed, Update } from '../../src/streams/broker/items.ts'
-import { BrokerStream, type BrokerStreamOptions } from '../../src/streams/broker/stream.ts'
+import type { Update } from '../../src/streams/broker/items.ts'
+import { BrokerStream } from '../../src/streams/broker/stream.ts'
 import { StreamError } from '../../src/streams/errors.ts'
+import { began, CAUGHT_UP, next, streamOf, UNSUBSCRIBED, welcome } from './followed.ts'
 import { orderUpdate } from './records.ts'
-import { Network, type ScriptedSocket } from './scripted-socket.ts'
-
-const AUTHENTICATED = { type: 'auth_success', message: '', version: 'v1.0' }
-const began = (seq: number) => ({ type: 'user_subscribed', user_id: 'ada', seq })
-const CAUGHT_UP = { type: 'caught_up', user_id: 'ada', seq: 0 }
-
-function streamOf(network: Network, more: Partial<BrokerStreamOptions> = {}): BrokerStream {
-  return new BrokerStream({
-    url: 'wss://service/stream',
-    clientId: 'pk',
-    clientSecret: 'sk',
-    socket: network.socket,
-    timers: network,
-    random: () => 1,
-    ...more
-  })
-}
-
-function welcome(socket: ScriptedSocket): ScriptedSocket {
-  socket.open()
-  socket.receive({ type: 'welcome', session_id: 's', message: '' }, AUTHENTICATED)
-  return socket
-}
-
-/** The next items, each as its type and seq. */
-async function next(items: AsyncGenerator<Followed>, count: number): Promise<readonly string[]> {
-  const found: string[] = []
-  for (let at = 0; at < count; at += 1) {
-    const { value, done } = await items.next()
-    if (done === true) return [...found, 'end']
-    found.push('seq' in value ? `${value.type} ${value.seq}` : value.type)
-  }
-  return found
-}
+import { Network } from './scripted-socket.ts'
 
 test('a user is followed from a snapshot on, and over a broken connection from the last update', async () => {
   const network = new Network()
   const items = streamOf(network).follow('ada')
   const first = welcome(network.last)
-  assert.deepEqual(first.sentAs('authenticate')[0]?.client_secret, 'sk')
+  assert.deepEqual(first.sentAs('authenticate')[0]?.client_secret, 'sk_secret')
   first.receive(began(7), orderUpdate(8))
   assert.deepEqual(await next(items, 3), ['begin 7', 'orders 8', 'live 8'])
   first.drop()
@@ -53,7 +21,7 @@ test('a user is followed from a snapshot on, and over a broken connection from t
   assert.equal(second.sentAs('subscribe_user')[0]?.after, 8)
   // The service repeats nothing; a client that was given an update twice would still yield it once.
   second.receive(began(8), orderUpdate(8), orderUpdate(9), CAUGHT_UP, orderUpdate(10))
-  assert.deepEqual(await next(items, 4), ['interrupted', 'orders 9', 'live 9', 'orders 10'])
+  assert.deepEqual(await next(items, 4), ['interrupted', 'orders 9', 'orders 10', 'live 10'])
 })
 
 test('updates that arrive while the reader reads its snapshot come before live', async () => {
@@ -75,7 +43,7 @@ test('a missing number ends the session, and the next one resumes before it', as
   const second = welcome(network.last)
   assert.equal(second.sentAs('subscribe_user')[0]?.after, 5)
   second.receive(began(5), orderUpdate(6), orderUpdate(7), CAUGHT_UP)
-  assert.deepEqual(await next(items, 5), ['orders 5', 'interrupted', 'orders 6', 'orders 7', 'live 7'])
+  assert.deepEqual(await next(items, 5), ['interrupted', 'orders 5', 'orders 6', 'orders 7', 'live 7'])
 })
 
 test('what a closed socket still delivers is ignored', async () => {
@@ -97,8 +65,8 @@ test('a reader that is behind is unsubscribed, and resumes when it has read what
   const socket = welcome(network.last)
   socket.receive(began(0), ...[1, 2, 3, 4, 5].map(seq => orderUpdate(seq)))
   assert.equal(socket.sentAs('unsubscribe_user').length, 1)
-  socket.receive({ type: 'user_unsubscribed', user_id: 'ada' })
-  assert.deepEqual(await next(items, 4), ['orders 1', 'orders 2', 'orders 3', 'interrupted'])
+  socket.receive(UNSUBSCRIBED)
+  assert.deepEqual(await next(items, 4), ['interrupted', 'orders 1', 'orders 2', 'orders 3'])
   const rest = next(items, 3)
   assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 3)
   socket.receive(began(3), orderUpdate(4), orderUpdate(5), CAUGHT_UP)
@@ -152,12 +120,12 @@ test('a log that cannot be read is read again', async () => {
   const refused = { type: 'subscription_failed', user_id: 'ada', message: 'more than 10,000' }
   socket.receive(refused)
   assert.deepEqual(await next(items, 1), ['orders 3'])
-  const rest = next(items, 1)
+  const rest = next(items, 2)
   await new Promise(setImmediate)
   network.pass(5_000)
   await new Promise(setImmediate)
   socket.receive(refused)
-  assert.deepEqual(await rest, ['orders 4'])
+  assert.deepEqual(await rest, ['interrupted', 'orders 4'])
   assert.equal(reads, 2)
 })
 
@@ -183,7 +151,13 @@ test('a subscription that the service cannot make just now is asked for again, a
     ]
   )
   socket.receive(began(2), CAUGHT_UP, { type: 'user_subscribed', user_id: 'bob', seq: 4 })
-  assert.deepEqual([await next(ada, 1), await next(bob, 1)], [['live 2'], ['begin 4']])
+  assert.deepEqual(
+    [await next(ada, 2), await next(bob, 2)],
+    [
+      ['interrupted', 'live 2'],
+      ['interrupted', 'begin 4']
+    ]
+  )
 })
 
 test('a user who cannot be followed ends the reader after five refusals', async () => {
@@ -248,7 +222,7 @@ test('a silent service is asked for a sign of life after 15 seconds, and left af
   assert.equal(network.sockets.length, 2)
 })
 
-test('the wait between attempts doubles to 30 seconds, and is short again after a success', () => {
+test('the wait between attempts doubles to 30 seconds, and is short again after a session that has lasted', () => {
   const network = new Network()
   void streamOf(network).follow('ada')
   const waits: number[] = []
@@ -259,9 +233,16 @@ test('the wait between attempts doubles to 30 seconds, and is short again after 
     waits.push(network.nowMs() - sinceMs)
   }
   assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  // A service that takes the credentials and closes at once is not asked four times a second.
   welcome(network.last).drop()
+  network.pass(29_999)
+  assert.equal(network.sockets.length, 10)
+  network.pass(1)
+  welcome(network.last)
+  network.pass(5_000)
+  network.last.drop()
   network.pass(250)
-  assert.equal(network.sockets.length, 11)
+  assert.equal(network.sockets.length, 12)
 })
 
 test('a deleted user ends the reader, and with the last reader the connection', async () => {
@@ -310,7 +291,7 @@ test('what is no JSON object ends the session, not the stream', () => {
   for (const data of ['[1]', '{', new Uint8Array(3)]) {
     welcome(network.last).receiveText(data)
     assert.ok(network.last.isClosed)
-    network.pass(250)
+    network.pass(1_000)
   }
   assert.equal(network.sockets.length, 4)
 })

@@ -125,3 +125,136 @@ test('records of a deleted connection are forgotten on request', () => {
   records.forget('c')
   assert.deepEqual([records.orders.size, records.positions.size, records.balances.size], [0, 0, 0])
 })
+
+/** Runs a copy in the background. */
+function started(network: Network, options: Partial<LiveCopyOptions> = {}) {
+  const { copy, changes, over } = copyOf(network, options)
+  const seen: string[] = []
+  const running = (async () => {
+    for await (const { type, seq } of changes) seen.push(`${type} ${seq}`)
+  })()
+  return { copy, over, seen, running }
+}
+
+const turn = () => new Promise(setImmediate)
+const UNTIL_LIVE = [{ type: 'caught_up', user_id: 'ada', seq: 0 }]
+
+test('a copy is not live while the connection is gone, however much waits for its store', async () => {
+  const network = new Network()
+  let saved: () => void = () => undefined
+  const save = (change: { readonly seq: number }) =>
+    new Promise<void>(resolve => {
+      if (change.seq === 2) saved = resolve
+      else resolve()
+    })
+  const { copy, over, running } = started(network, { save })
+  await begin(network, 1)
+  await copy.live()
+  network.last.receive({
+    type: 'stream_status',
+    user_id: 'ada',
+    connection_id: 'c',
+    status: 'ACTIVE',
+    health: 'live',
+    since: '',
+    reason: null
+  })
+  await turn()
+  assert.equal(copy.health.get('c')?.health, 'live')
+  network.last.receive(orderUpdate(2), orderUpdate(3))
+  await turn()
+  // The third has arrived, and is not in the copy.
+  assert.equal(copy.isLive, false)
+  network.last.drop()
+  await turn()
+  assert.deepEqual([copy.isLive, copy.health.size, copy.seq, copy.interruption], [false, 0, 2, 'closed with 1006'])
+  saved()
+  await turn()
+  assert.deepEqual([copy.isLive, copy.seq], [false, 3])
+  network.pass(250)
+  await begin(network, 3)
+  assert.equal(copy.isLive, false)
+  network.last.receive(...UNTIL_LIVE)
+  await copy.live()
+  assert.equal(copy.interruption, null)
+  over.abort()
+  await running
+})
+
+test('a copy whose snapshot is ahead of the stream is live when it has what the snapshot has', async () => {
+  const network = new Network()
+  let read: () => void = () => undefined
+  const own = orderUpdate(9, 'a', 'filled')
+  const readSnapshot = () =>
+    new Promise<Snapshot>(resolve => {
+      read = () => resolve(snapshotAfter(orderUpdate(1), positionUpdate(2, '5'), positionUpdate(3, '0')))
+    })
+  const { copy, over, running } = started(network, { readSnapshot, readLastSeq: async () => 3 })
+  await begin(network, 1)
+  await turn()
+  // The answer to a request of one's own is newer than the snapshot.
+  if (own.type === 'orders') copy.putOrder(own.data)
+  read()
+  await turn()
+  assert.deepEqual([copy.isLive, copy.seq, copy.orders.get('a')?.normalized_status], [false, 1, 'filled'])
+  network.last.receive(positionUpdate(2, '5'))
+  await turn()
+  assert.deepEqual([copy.isLive, copy.positions.length], [false, 1])
+  const live = copy.live()
+  network.last.receive(positionUpdate(3, '0'))
+  await live
+  assert.deepEqual(copy.positions, [])
+  over.abort()
+  await running
+})
+
+test('a copy that is stopped while it reads its snapshot stops, and those that wait for it are released', async () => {
+  const network = new Network()
+  const readSnapshot = (signal: AbortSignal) =>
+    new Promise<Snapshot>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const { copy, changes, over } = copyOf(network, { readSnapshot, readLastSeq: async () => 0 })
+  const first = changes.next()
+  await begin(network, 1)
+  await turn()
+  const [live, verified] = [copy.live(), copy.live(AbortSignal.abort(new Error('no longer')))]
+  await assert.rejects(verified, /no longer/)
+  over.abort()
+  assert.deepEqual(await first, { done: true, value: 'stopped' })
+  await assert.rejects(live, /not kept any more/)
+  await assert.rejects(copy.verify(new AbortController().signal), /a copy that is kept/)
+})
+
+test('a second run of a copy, and a second copy of its user, are refused, and the first one goes on', async () => {
+  const network = new Network()
+  const { copy, over, seen, running } = started(network)
+  await begin(network, 1)
+  await copy.live()
+  await assert.rejects(copy.run(new AbortController().signal).next(), { code: 'followed_already' })
+  network.last.receive(orderUpdate(2))
+  await turn()
+  assert.deepEqual([copy.isLive, seen], [true, ['begin 1', 'orders 2']])
+  over.abort()
+  await running
+  const again = copy.run(AbortSignal.abort())
+  assert.deepEqual(await again.next(), { done: true, value: 'stopped' })
+})
+
+test('a copy that has missed an update does not pass for one that equals an older snapshot', async () => {
+  const network = new Network()
+  let [lastSeq, reads] = [1, 0]
+  // An update comes while the snapshot is read, and changes nothing in the copy.
+  const readSnapshot = async () => {
+    reads += 1
+    if (reads === 2) {
+      lastSeq = 2
+      network.last.receive({ ...orderUpdate(2, 'b'), type: 'orders_of_later' })
+    }
+    return reads <= 2 ? snapshotAfter(orderUpdate(1)) : snapshotAfter(orderUpdate(1), orderUpdate(2, 'b'))
+  }
+  const { copy, over, running } = started(network, { readSnapshot, readLastSeq: async () => lastSeq })
+  await begin(network, 1)
+  await copy.live()
+  assert.equal((await copy.verify(new AbortController().signal)).isEqual, false)
+  over.abort()
+  await running
+})

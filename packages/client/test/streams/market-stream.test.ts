@@ -1,40 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Bar, MarketStatus } from '../../src/streams/market/items.ts'
-import { MarketStream, type MarketStreamOptions } from '../../src/streams/market/stream.ts'
-import { Network, type ScriptedSocket } from './scripted-socket.ts'
+import { accept, authenticated, bar, MINUTE_NS, streamOf } from './market.ts'
+import { Network } from './scripted-socket.ts'
 
-const MINUTE_NS = 60_000_000_000n
-
-function streamOf(network: Network, more: Partial<MarketStreamOptions> = {}): MarketStream {
-  const token = async () => 'mdt_1'
-  return new MarketStream({
-    url: 'wss://service/market-data/stream',
-    token,
-    socket: network.socket,
-    timers: network,
-    random: () => 1,
-    ...more
-  })
-}
-
-async function authenticated(network: Network): Promise<ScriptedSocket> {
-  network.last.open()
-  await new Promise(setImmediate)
-  network.last.receive({ type: 'auth_success', request_id: 'authenticate' })
-  return network.last
-}
-
-/** Accepts the newest subscription that was sent. */
-function accept(socket: ScriptedSocket, subId: string): void {
-  socket.receive({ type: 'subscription_success', request_id: socket.sentAs('subscribe').at(-1)?.request_id, sub_id: subId })
-}
-
-function bar(minute: number, st: 'o' | 'c', c = '1.00', subId = '1'): object {
-  return { o: '1.00', h: '1.00', l: '1.00', c, v: '1', ts: String(BigInt(minute) * MINUTE_NS), st, sub_id: subId }
-}
-
-async function take(bars: AsyncGenerator<Bar>, count: number): Promise<readonly string[]> {
+async function take(bars: AsyncIterator<Bar>, count: number): Promise<readonly string[]> {
   const found: string[] = []
   for (let at = 0; at < count; at += 1) {
     const { value } = await bars.next()
@@ -46,8 +16,7 @@ async function take(bars: AsyncGenerator<Bar>, count: number): Promise<readonly 
 test('bars go on after an interruption: what was missed comes once, and a closed bar never again', async () => {
   const network = new Network()
   const states: MarketStatus[] = []
-  let wallMs = 103 * 60_000
-  const bars = streamOf(network, { wallMs: () => wallMs }).bars({
+  const bars = streamOf(network).bars({
     symbol: 'SPY',
     interval: '1m',
     backfill: 2,
@@ -58,9 +27,10 @@ test('bars go on after an interruption: what was missed comes once, and a closed
   accept(first, '1')
   first.receive(bar(100, 'c'), bar(101, 'c'), bar(102, 'o'))
   assert.deepEqual(await take(bars, 3), ['100c 1.00', '101c 1.00', '102o 1.00'])
+  // The machine sleeps.
+  network.sleep(4 * 60_000)
   first.drop()
-  wallMs = 106 * 60_000
-  network.pass(500)
+  network.pass(250)
   const second = await authenticated(network)
   assert.equal(second.sentAs('subscribe')[0]?.backfill_nbars, 6)
   accept(second, '9')

@@ -91,6 +91,11 @@ export class Network implements Timers {
     }
   }
 
+  /** Time passes, and nothing that is due happens. */
+  sleep(ms: number): void {
+    this.#nowMs += ms
+  }
+
   /** Lets time pass: what is due meanwhile happens at its moment. */
   pass(ms: number): void {
     const end = this.#nowMs + ms
@@ -98,7 +103,7 @@ export class Network implements Timers {
       const [next] = this.#waiting.filter(({ atMs }) => atMs <= end).sort((a, b) => a.atMs - b.atMs)
       if (next === undefined) break
       this.#waiting = this.#waiting.filter(one => one !== next)
-      this.#nowMs = next.atMs
+      this.#nowMs = Math.max(this.#nowMs, next.atMs)
       next.run()
     }
     this.#nowMs = end

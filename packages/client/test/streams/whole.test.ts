@@ -61,7 +61,7 @@ describe('the streams of the client', () => {
     const trunkline = new Trunkline({ baseUrl: scene.service.url, clientId, clientSecret })
     const user = trunkline.user({ userId: known.userId, userSecret: String(known.headers()['user-secret']) })
     const chance = new SeededChance(seed)
-    const broken = { url, clientId, clientSecret, socket: breaking(chance), random: () => chance.fraction() / 20 }
+    const broken = { url, clientId, clientSecret, socket: breaking(chance), random: () => chance.fraction() / 200 }
     const stream = new BrokerStream({ ...broken, waitingMax: 5, readEvents: eventsOf(trunkline) })
     return { known, trunkline, user, stream, records: recordsOf(trunkline, known.userId, user) }
   }
@@ -118,7 +118,7 @@ describe('the streams of the client', () => {
       url: scene.service.demo.market_data_stream_url,
       token: async () => (await user.connections.marketDataToken({ connection_id: connection?.connection_id ?? '' })).access_token,
       socket: breaking(chance),
-      random: () => chance.fraction() / 20
+      random: () => chance.fraction() / 200
     })
     let interruptions = 0
     const onStatus = ({ isLive }: MarketStatus): void => {

@@ -33,11 +33,15 @@ export interface ConnectionHandlers {
     opened(): void;
     /** What it throws ends the connection, with its message as the reason. */
     received(message: Incoming): void;
-    /** The connection is gone; another one follows after a while. */
+    /** The connection is gone, or there was none; another one follows after a while. */
     ended(reason: string): void;
     /** None follows: a person has to act first. */
     failed(error: unknown): void;
     ping(): object;
+    /** What was sent as credentials, which no reason may repeat; empty before that. */
+    secret(): string;
+    /** Reasons of the service after which new credentials may do. Without it, the same ones are sent each time. */
+    readonly renewable?: RegExp;
 }
 export declare const SYSTEM_TIMERS: Timers;
 /** A WebSocket that is opened again whenever it ends, after a random wait that grows while nothing works. */
@@ -46,6 +50,8 @@ export declare class StreamConnection {
     readonly timers: Timers;
     /** @throws StreamError setting_invalid */
     constructor(options: ConnectionOptions, handlers: ConnectionHandlers);
+    /** Another one for each connection, so that what was begun in one is not sent in the next. */
+    get session(): object | null;
     /** Authenticated: requests can be sent. */
     get isReady(): boolean;
     /** Milliseconds since the service was last received; null before the first message. */

@@ -13,6 +13,8 @@ export type StreamErrorCode =
  | 'credentials_refused'
 /** The platform or its key was disabled; or the connection ended, or another market data token of the user is in use. */
  | 'ended_by_service'
+/** Somebody else reads this user in the stream, or the copy is kept already. */
+ | 'followed_already'
 /** The service refused to follow the user, or the subscription. */
  | 'subscription_refused'
 /** More waits than may wait: the reader takes items too slowly. */

@@ -1,14 +1,22 @@
 import type { StreamStatus } from '../../generated/asyncapi.ts'
-import type { StreamConnection } from '../connection.ts'
+import type { Timers } from '../connection.ts'
 import { isFinal, StreamError } from '../errors.ts'
 import { Queue } from '../queue.ts'
-import type { Followed, Update } from './items.ts'
+import { Reader } from '../reader.ts'
+import type { Followed, Following, Update } from './items.ts'
+import type { Subscriber, UserSubscription } from './subscription.ts'
 
 /** Reads the log of updates by REST: the user's with a higher `seq`, in order, as far back as they are stored. */
 export type ReadEvents = (userId: string, after: number, signal: AbortSignal) => AsyncIterable<Update>
 
-/** What a follower has asked of the service in the present session. */
-type State = 'off' | 'asked' | 'on' | 'leaving'
+export interface FollowerOptions {
+  readonly userId: string
+  /** Null: begin with a snapshot. */
+  readonly after: number | null
+  readonly waitingMax: number
+  readonly readEvents: ReadEvents | undefined
+  readonly timers: Timers
+}
 
 /** How long a log that could not be read is left. */
 const READ_AGAIN_MS = 5_000
@@ -18,165 +26,201 @@ const ASK_AGAIN_MS = 1_000
 const REFUSALS_MAX = { resuming: 3, beginning: 5 }
 
 /**
- * One user in the stream: remembers how far its reader's updates reach, so that a new session goes on from there. A reader that falls
- * behind is unsubscribed and goes on from where it is, so what waits is bounded and nothing is lost.
+ * One reader of a user: remembers how far its updates reach, so that a new session goes on from there. A reader that falls behind is
+ * unsubscribed and goes on from where it is, so what waits is bounded and nothing is lost.
  */
-export class Follower {
-  readonly queue = new Queue<Followed>()
-  readonly #userId: string
-  readonly #connection: StreamConnection
-  readonly #waitingMax: number
-  readonly #readEvents: ReadEvents | undefined
+export class Follower extends Reader<Followed> implements Following, Subscriber {
+  readonly health = new Map<string, StreamStatus>()
+  interruption: string | null = null
+  readonly #options: FollowerOptions
+  readonly #subscription: UserSubscription
+  readonly #leave: () => void
+  readonly #queue = new Queue<Followed>()
   readonly #over = new AbortController()
-  #state: State = 'off'
   /** The last `seq` that was put into the queue; null: begin with a snapshot. */
   #seq: number | null
   /** Why a snapshot is needed again. */
   #lost: string | null = null
+  /** The reader was given a `begin`, and has not come back yet. */
+  #isBeginning = false
+  #isReplaying = false
   #isBehind = false
   #isReading = false
+  /** Ends the wait before the next request; null: there is none. */
+  #cancelWait: (() => void) | null = null
   /** Of the subscription that is asked for. */
   #refusals = 0
+  /** An interruption that is yet to be yielded, … */
+  #unread: string | null = null
+  /** … and what was yielded last: a reason, or null for `live`. */
+  #read: string | null | undefined
 
-  constructor(userId: string, seq: number | null, connection: StreamConnection, waitingMax: number, readEvents: ReadEvents | undefined) {
-    this.#userId = userId
-    this.#seq = seq
-    this.#connection = connection
-    this.#waitingMax = waitingMax
-    this.#readEvents = readEvents
+  /** @param leave called once, when nothing is wanted any more */
+  constructor(options: FollowerOptions, subscription: UserSubscription, leave: () => void) {
+    super()
+    this.#options = options
+    this.#subscription = subscription
+    this.#seq = options.after
+    this.#leave = leave
   }
 
-  /** What the reader gets; it leaves when the reading ends. */
-  async *read(signal: AbortSignal | undefined, leave: () => void): AsyncGenerator<Followed, void, undefined> {
-    const left = (): void => {
-      this.#over.abort()
-      if (this.#state !== 'off') this.#ask('unsubscribe_user')
-      leave()
-    }
-    for await (const item of this.queue.read(signal, left)) {
-      yield item
-      // What came while the reader read its snapshot is before this in the queue.
-      if (item.type === 'begin' && this.#state === 'on') this.#live()
-      if (!this.#isBehind || this.queue.length > 0) continue
-      this.#isBehind = false
-      this.subscribe()
-    }
+  get isLive(): boolean {
+    const isWaited = this.#queue.length > 0 || this.#isBeginning || this.#isReplaying
+    return this.#subscription.isOnFor(this) && !isWaited
   }
 
-  /** Asks for what follows, unless that is under way or the reader is behind. */
-  subscribe(): void {
-    if (!this.#connection.isReady || this.#state !== 'off' || this.#isBehind || this.#over.signal.aborted) return
-    this.#state = 'asked'
-    this.#ask('subscribe_user', this.#seq === null ? {} : { after: this.#seq })
+  get seq(): number | null {
+    return this.#seq
   }
 
+  /** Whether no updates are wanted at present. */
+  get isWaiting(): boolean {
+    return this.#isBehind || this.#isReading || this.#cancelWait !== null
+  }
+
+  /** Nothing comes for now; the reader is given the reason, unless it knows it. */
   interrupted(reason: string): void {
-    if (this.#state === 'on') this.queue.put({ type: 'interrupted', reason })
-    this.#state = 'off'
+    for (const connectionId of this.health.keys()) this.#queue.delete(connectionId)
+    this.health.clear()
+    this.interruption = reason
+    this.#unread = reason === this.#read ? null : reason
+    this.wake()
   }
 
   subscribed(seq: number): void {
-    if (this.#state !== 'asked') return
-    this.#state = 'on'
+    this.interruption = null
     this.#refusals = 0
+    this.#isReplaying = this.#seq !== null
     if (this.#seq !== null) return
     this.#seq = seq
-    this.queue.put({ type: 'begin', seq, reason: this.#lost })
+    this.#put({ type: 'begin', seq, reason: this.#lost })
     this.#lost = null
   }
 
-  caughtUp(): void {
-    if (this.#state === 'on') this.#live()
+  /** @throws Error if updates are missing before it */
+  caughtUp(seq: number): void {
+    if (this.#seq !== null && seq > this.#seq) this.#missing(this.#seq)
+    this.#isReplaying = false
+    this.wake()
   }
 
-  /** @throws Error if a number is missing, so that the session ends and the next one goes on from what came */
+  /** @throws Error if a number is missing */
   update(update: Update): void {
-    if (this.#state !== 'on' || this.#seq === null || update.seq <= this.#seq) return
-    if (update.seq !== this.#seq + 1) throw new Error(`number ${this.#seq + 1} of ${this.#userId} is missing`)
+    if (this.#seq === null || update.seq <= this.#seq) return
+    if (update.seq !== this.#seq + 1) this.#missing(this.#seq)
+    this.#seq = update.seq
     this.#put(update)
   }
 
-  health(status: StreamStatus): void {
-    if (this.#state === 'on') this.queue.put(status)
+  healthIs(status: StreamStatus): void {
+    this.health.set(status.connection_id, status)
+    this.#put(status, status.connection_id)
   }
 
-  unsubscribed(): void {
-    if (this.#state === 'leaving') {
-      this.#state = 'off'
-      this.subscribe()
-    } else if (this.#state === 'on') {
-      this.queue.put({ type: 'deleted' })
-      this.queue.end()
-    }
+  deleted(): void {
+    this.#put({ type: 'deleted' })
+    this.end()
   }
 
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message: string): void {
-    if (this.#state !== 'asked') return
-    this.#state = 'off'
-    if (this.#isReading) return
     this.#refusals += 1
+    const { readEvents } = this.#options
     const isResuming = this.#seq !== null
-    if (isResuming && this.#refusals === 1 && this.#readEvents !== undefined) void this.#catchUp(this.#readEvents, message)
-    else if (this.#refusals < (isResuming ? REFUSALS_MAX.resuming : REFUSALS_MAX.beginning))
-      this.#connection.timers.after(ASK_AGAIN_MS * 2 ** (this.#refusals - 1), () => this.subscribe())
+    if (this.#refusals === 1 && readEvents !== undefined) void this.#catchUp(readEvents, message)
+    else if (this.#refusals < (isResuming ? REFUSALS_MAX.resuming : REFUSALS_MAX.beginning)) this.#wait(message)
     else if (isResuming) this.#begin(message)
-    else this.queue.end(new StreamError('subscription_refused', message))
+    else this.end(new StreamError('subscription_refused', message))
   }
 
-  #ask(action: string, more: object = {}): void {
-    this.#connection.send({ action, user_id: this.#userId, ...more })
+  protected ended(): void {
+    this.#over.abort()
+    this.#cancelWait?.()
+    this.#leave()
   }
 
-  #live(): void {
-    this.queue.put({ type: 'live', seq: this.#seq ?? 0 })
+  /** The reader is here. */
+  protected take(): Followed | undefined {
+    this.#isBeginning = false
+    const reason = this.#unread
+    // After an end, the error or `deleted` says more.
+    if (reason !== null && !this.isEnded) {
+      this.#unread = null
+      this.#read = reason
+      return { type: 'interrupted', reason }
+    }
+    const item = this.#queue.take()
+    if (item !== undefined) {
+      this.#isBeginning = item.type === 'begin'
+      return item
+    }
+    if (this.#isBehind) {
+      this.#isBehind = false
+      this.#subscription.settle()
+    }
+    if (!this.isLive || this.#read === null) return undefined
+    this.#read = null
+    return { type: 'live', seq: this.#seq ?? 0 }
   }
 
-  #put(update: Update): void {
-    this.#seq = update.seq
-    this.queue.put(update)
-    if (this.queue.length < this.#waitingMax) return
+  #missing(after: number): never {
+    throw new Error(`number ${after + 1} of ${this.#options.userId} is missing`)
+  }
+
+  #put(item: Followed, key?: string): void {
+    this.#queue.put(item, key)
+    this.wake()
+    if (this.#queue.length < this.#options.waitingMax || this.isEnded || this.#isBehind) return
     this.#isBehind = true
-    this.queue.put({ type: 'interrupted', reason: `${this.queue.length} updates wait for their reader` })
-    if (this.#state === 'off') return
-    this.#state = 'leaving'
-    this.#ask('unsubscribe_user')
+    this.interrupted(`${this.#queue.length} updates wait for their reader`)
+    this.#subscription.settle()
+  }
+
+  /** After a while, it is asked for again. */
+  #wait(why: string, ms = ASK_AGAIN_MS * 2 ** (this.#refusals - 1)): void {
+    this.interrupted(why)
+    this.#cancelWait = this.#options.timers.after(ms, () => {
+      this.#cancelWait = null
+      this.#subscription.settle()
+    })
   }
 
   #begin(why: string): void {
     this.#seq = null
     this.#refusals = 0
     this.#lost = why
-    this.subscribe()
   }
 
   /** Reads what is stored, then subscribes again. Never rejects. */
   async #catchUp(readEvents: ReadEvents, why: string): Promise<void> {
     this.#isReading = true
-    const { signal } = this.#over
+    // Where there is no place to go on from, only whether the user exists is of interest.
+    const after = this.#seq ?? Number.MAX_SAFE_INTEGER
+    let failure: unknown
     let isGone = false
     try {
-      for await (const update of readEvents(this.#userId, this.#seq ?? 0, signal)) {
-        // A new session may have brought some of them meanwhile.
-        if (this.#seq === null || update.seq <= this.#seq) continue
+      for await (const update of readEvents(this.#options.userId, after, this.#over.signal)) {
+        if (this.#seq === null || this.isEnded) break
+        if (update.seq <= this.#seq) continue
         isGone = update.seq !== this.#seq + 1
+        if (isGone) break
+        this.#refusals = 0
+        this.update(update)
         // The rest is asked for when the reader is here.
-        if (isGone || this.#isBehind || signal.aborted) break
-        this.#put(update)
+        if (this.#isBehind) break
       }
     } catch (error) {
       isGone = Object(error).code === 'events_missing'
-      if (!isGone) await this.#failedToRead(error)
+      if (!isGone) failure = error ?? new Error(why)
     }
     this.#isReading = false
-    if (this.#state !== 'off') return
-    if (isGone) this.#begin(why)
-    else this.subscribe()
-  }
-
-  async #failedToRead(error: unknown): Promise<void> {
-    if (isFinal(error)) this.queue.end(error)
-    this.#refusals = 0
-    await new Promise<void>(resolve => this.#connection.timers.after(READ_AGAIN_MS, resolve))
+    if (this.isEnded) return
+    if (isFinal(failure)) this.end(failure)
+    else if (isGone) this.#begin(why)
+    else if (failure !== undefined) {
+      this.#refusals = 0
+      this.#wait(why, READ_AGAIN_MS)
+    } else if (this.#seq === null) this.#wait(why)
+    this.#subscription.settle()
   }
 }

@@ -8,11 +8,17 @@ import type { Update } from './items.ts'
  */
 export function isUpdate(message: Incoming): message is Incoming & Update {
   if (typeof message.event_id !== 'string') return false
-  if (!Number.isSafeInteger(message.seq)) throw new Error(`an update has the seq ${String(message.seq)}`)
+  numberIn(message)
   if (typeof message.data !== 'object' || message.data === null) throw new Error('an update has no data')
   return true
 }
 
 export function isHealth(message: Incoming): message is Incoming & StreamStatus {
   return message.type === 'stream_status'
+}
+
+/** @throws Error */
+export function numberIn({ type, seq }: Incoming): number {
+  if (typeof seq === 'number' && Number.isSafeInteger(seq)) return seq
+  throw new Error(`${String(type)} has the seq ${String(seq)}`)
 }

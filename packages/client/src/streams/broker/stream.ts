@@ -1,8 +1,8 @@
 import { type ConnectionOptions, type Incoming, StreamConnection } from '../connection.ts'
 import { StreamError } from '../errors.ts'
 import { Follower, type ReadEvents } from './follower.ts'
-import type { Followed } from './items.ts'
-import { isHealth, isUpdate } from './parse.ts'
+import type { Following } from './items.ts'
+import { UserSubscription } from './subscription.ts'
 
 /** `url`: the broker update stream, such as `wss://trunkline.example.com/stream`. */
 export interface BrokerStreamOptions extends ConnectionOptions {
@@ -28,7 +28,8 @@ const WAITING_MAX = 10_000
 export class BrokerStream {
   readonly #options: BrokerStreamOptions
   readonly #connection: StreamConnection
-  readonly #followers = new Map<string, Follower>()
+  readonly #users = new Map<string, UserSubscription>()
+  #followed = 0
 
   constructor(options: BrokerStreamOptions) {
     this.#options = options
@@ -36,12 +37,16 @@ export class BrokerStream {
       opened: () => undefined,
       received: message => this.#received(message),
       ended: reason => {
-        for (const follower of this.#followers.values()) follower.interrupted(reason)
+        for (const [userId, user] of this.#users) {
+          user.interrupted(reason)
+          this.#forget(userId, user)
+        }
       },
       failed: error => {
-        for (const { queue } of this.#followers.values()) queue.end(error)
+        for (const { follower } of [...this.#users.values()]) follower?.end(error)
       },
-      ping: () => ({ action: 'ping' })
+      ping: () => ({ action: 'ping' }),
+      secret: () => options.clientSecret
     })
   }
 
@@ -52,21 +57,42 @@ export class BrokerStream {
 
   /**
    * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
-   * @throws StreamError
+   * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
-  follow(userId: string, { after, signal }: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
-    const followers = this.#followers
-    if (followers.has(userId)) throw new StreamError('subscription_refused', `${userId} is followed already`)
-    if (followers.size >= USERS_MAX) throw new StreamError('too_many', `one stream follows at most ${USERS_MAX} users`)
+  follow(userId: string, { after, signal }: FollowOptions = {}): Following {
+    const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection)
+    if (user.follower !== null) throw new StreamError('followed_already', `${userId} is followed already`)
+    if (this.#followed >= USERS_MAX) throw new StreamError('too_many', `one stream follows at most ${USERS_MAX} users`)
+    // The service refuses these without naming the user, so that its answer would be awaited in vain.
+    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0)
+      throw new StreamError('setting_invalid', 'no user_id, or no seq')
     const { waitingMax = WAITING_MAX, readEvents } = this.#options
-    const follower = new Follower(userId, after ?? null, this.#connection, waitingMax, readEvents)
-    followers.set(userId, follower)
+    const { timers } = this.#connection
+    const options = { userId, after: after ?? null, waitingMax, readEvents, timers }
+    const follower = new Follower(options, user, () => this.#left(userId, user))
+    user.follower = follower
+    this.#users.set(userId, user)
+    this.#followed += 1
+    follower.stopWith(signal)
+    if (follower.isEnded) return follower
     this.#connection.start()
-    follower.subscribe()
-    return follower.read(signal, () => {
-      followers.delete(userId)
-      if (followers.size === 0) this.#connection.stop()
-    })
+    user.settle()
+    return follower
+  }
+
+  #left(userId: string, user: UserSubscription): void {
+    user.follower = null
+    this.#followed -= 1
+    user.settle()
+    this.#forget(userId, user)
+    if (this.#followed > 0) return
+    this.#users.clear()
+    this.#connection.stop()
+  }
+
+  /** Until the service has answered that a user is unsubscribed, the answer is waited for. */
+  #forget(userId: string, user: UserSubscription): void {
+    if (user.isIdle) this.#users.delete(userId)
   }
 
   #received(message: Incoming): void {
@@ -82,21 +108,21 @@ export class BrokerStream {
         this.#connection.ready()
         // With all topics, `seq` has no gap, so a missing update is noticed.
         this.#connection.send({ action: 'subscribe', topics: ['all'] })
-        for (const follower of this.#followers.values()) follower.subscribe()
+        for (const user of this.#users.values()) user.settle()
         break
-      default: {
-        const follower = typeof message.user_id === 'string' ? this.#followers.get(message.user_id) : undefined
-        if (follower !== undefined) receivedBy(follower, message)
-      }
+      default:
+        this.#receivedOf(message)
     }
   }
-}
 
-function receivedBy(follower: Follower, message: Incoming): void {
-  if (isUpdate(message)) follower.update(message)
-  else if (isHealth(message)) follower.health(message)
-  else if (message.type === 'user_subscribed') follower.subscribed(Number(message.seq))
-  else if (message.type === 'caught_up') follower.caughtUp()
-  else if (message.type === 'subscription_failed') follower.refused(String(message.message))
-  else if (message.type === 'user_unsubscribed') follower.unsubscribed()
+  #receivedOf(message: Incoming): void {
+    const { user_id: id, type } = message
+    // A request was not read, so its answer would be awaited in vain.
+    if (id === undefined && (type === 'error' || type === 'subscription_failed')) throw new Error(String(message.message))
+    const userId = String(id)
+    const user = this.#users.get(userId)
+    if (user === undefined) return
+    user.received(message)
+    this.#forget(userId, user)
+  }
 }

@@ -1,7 +1,8 @@
 import type { StreamStatus } from '../../generated/asyncapi.ts'
 import type { Balance, Order, Position } from '../../generated/openapi.ts'
-import type { Followed, Update } from '../broker/items.ts'
+import type { Followed, Following, Update } from '../broker/items.ts'
 import type { BrokerStream } from '../broker/stream.ts'
+import { StreamError } from '../errors.ts'
 import { digestOf, Records, type Snapshot } from './records.ts'
 
 /** A copy as it is stored: the records, and the `seq` up to which they are complete. Both belong in one transaction. */
@@ -17,7 +18,10 @@ export interface LiveCopyOptions {
   readonly userId: string
   /** Reads all orders, positions and balances of the user by REST. Called at the beginning, and whenever updates could not be had. */
   readonly readSnapshot: (signal: AbortSignal) => Promise<Snapshot>
-  /** The newest `seq` of the user's log, by REST. Needed by {@link LiveCopy.verify} only. */
+  /**
+   * The newest `seq` of the user's log, by REST. {@link LiveCopy.verify} needs it; and with it the copy is not `live` before it has
+   * reached every update that its snapshot may contain already. Without it, records may go back for a moment after that.
+   */
   readonly readLastSeq?: (signal: AbortSignal) => Promise<number>
   /** What was stored last, or null. */
   readonly load?: () => Promise<StoredCopy | null>
@@ -30,15 +34,21 @@ export type Verified =
   | { readonly isEqual: false; readonly seq: number; readonly digest: string; readonly expected: string }
 
 const VERIFY_TRIES = 10
+const NO_HEALTH: ReadonlyMap<string, StreamStatus> = new Map()
 
 /** An exact copy of a user's orders, positions and balances, kept up to date while {@link LiveCopy.run} runs. */
 export class LiveCopy {
   readonly #options: LiveCopyOptions
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Set<(error?: unknown) => void>()
   #records = new Records()
-  #health = new Map<string, StreamStatus>()
   #seq: number | null = null
-  #isLive = false
+  #isRunning = false
+  /** While it runs. */
+  #following: Following | null = null
+  /** The snapshot may contain updates up to this one; until then, records may be older than it. */
+  #snapshotSeq = 0
+  /** What was put while a snapshot is read; it may be newer. */
+  #put: Order[] | null = null
 
   constructor(options: LiveCopyOptions) {
     this.#options = options
@@ -57,9 +67,9 @@ export class LiveCopy {
     return [...this.#records.balances.values()]
   }
 
-  /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. */
+  /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. Empty while it is not known. */
   get health(): ReadonlyMap<string, StreamStatus> {
-    return this.#health
+    return this.#following?.health ?? NO_HEALTH
   }
 
   /** The copy is complete up to this update; null before its beginning. */
@@ -67,9 +77,14 @@ export class LiveCopy {
     return this.#seq
   }
 
-  /** Whether updates arrive as they happen. */
+  /** Whether it has everything that the service has sent, and updates arrive as they happen. */
   get isLive(): boolean {
-    return this.#isLive
+    return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq
+  }
+
+  /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+  get interruption(): string | null {
+    return this.#following?.interruption ?? null
   }
 
   /** Milliseconds since the service was last received; null before that. */
@@ -79,40 +94,48 @@ export class LiveCopy {
 
   /**
    * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
-   * @throws StreamError, and what `load`, `save` and `readSnapshot` throw
+   * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
   async *run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
-    const { stream, userId, load } = this.#options
-    const stored = (await load?.()) ?? null
-    if (stored !== null) this.#replace(new Records(stored), stored.seq)
+    const { stream, userId, load, save } = this.#options
+    if (this.#isRunning) throw new StreamError('followed_already', 'this copy is kept already')
+    this.#isRunning = true
     try {
-      for await (const item of stream.follow(userId, { signal, ...(stored !== null && { after: stored.seq }) })) {
+      const stored = (await load?.()) ?? null
+      if (stored !== null) this.#replace(new Records(stored), stored.seq, stored.seq)
+      this.#following = stream.follow(userId, { signal, ...(stored !== null && { after: stored.seq }) })
+      for await (const item of this.#following) {
         if (item.type === 'deleted') return 'deleted'
         const change = await this.#take(item, signal)
         if (change === null) continue
-        await this.#options.save?.(change, this)
+        await save?.(change, this)
         yield change
       }
       return 'stopped'
     } finally {
-      this.#setLive(false)
+      this.#isRunning = false
+      this.#following = null
+      this.#notify(new Error('the copy is not kept any more'))
     }
   }
 
   /** An answer to a request of your own may be newer than the last update. */
   putOrder(order: Order): void {
     this.#records.putOrder(order)
+    this.#put?.push(order)
   }
 
   /** Removes the records of a connection that was deleted; no update does. */
   forget(connectionId: string): void {
     this.#records.forget(connectionId)
-    this.#health.delete(connectionId)
   }
 
-  /** Resolves when it is live; never, if it does not become so. */
-  async live(): Promise<void> {
-    while (!this.#isLive) await this.#changed()
+  /**
+   * Resolves when it is live, also if that takes for ever.
+   * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+   */
+  async live(signal?: AbortSignal): Promise<void> {
+    while (!this.isLive) await this.#changed(signal)
   }
 
   /** SHA-256 over all records; {@link digestOf} of a snapshot that holds the same is equal. */
@@ -122,48 +145,37 @@ export class LiveCopy {
 
   /**
    * Compares the copy with what REST returns, at a moment in which both have the same `seq`.
-   * @throws Error if there is no such moment in ten tries, because something changes all the time
+   * @throws Error if there is no such moment in ten tries, because something changes all the time; or if the copy is not kept
    */
   async verify(signal: AbortSignal): Promise<Verified> {
     const { readSnapshot, readLastSeq } = this.#options
-    if (readLastSeq === undefined) throw new Error('verify needs readLastSeq')
+    if (readLastSeq === undefined || !this.#isRunning) throw new Error('verify needs readLastSeq, and a copy that is kept')
+    let different = ''
     for (let tries = 0; tries < VERIFY_TRIES; tries += 1) {
+      const before = await readLastSeq(signal)
       const snapshot = await readSnapshot(signal)
       const seq = await readLastSeq(signal)
-      while (this.#seq !== null && this.#seq < seq) {
-        signal.throwIfAborted()
-        await this.#changed(signal)
-      }
-      const held = this.#records.toSnapshot()
-      const [isStill, digest, expected] = [this.#seq === seq, await digestOf(held), await digestOf(snapshot)]
-      if (isStill && digest === expected) return { isEqual: true, seq, digest }
-      // The snapshot may be older than the last update: only a difference that nothing changed meanwhile counts.
-      if (isStill && (await this.#isUnchanged(seq, expected, signal))) return { isEqual: false, seq, digest, expected }
+      while (this.#seq === null || this.#seq < seq) await this.#changed(signal)
+      // Of an update in between, the snapshot may have nothing, so that it would equal a copy that has missed it.
+      if (before !== seq || this.#seq !== seq) continue
+      const [digest, expected] = await Promise.all([this.digest(), digestOf(snapshot)])
+      if (digest === expected) return { isEqual: true, seq, digest }
+      // Records change a moment before their update has a number: only a difference that stays counts.
+      const found = `${seq} ${digest} ${expected}`
+      if (found === different) return { isEqual: false, seq, digest, expected }
+      different = found
     }
     throw new Error(`the records changed during each of ${VERIFY_TRIES} comparisons`)
   }
 
-  async #isUnchanged(seq: number, expected: string, signal: AbortSignal): Promise<boolean> {
-    const { readSnapshot, readLastSeq } = this.#options
-    const again = await digestOf(await readSnapshot(signal))
-    return again === expected && (await readLastSeq?.(signal)) === seq && this.#seq === seq
-  }
-
   async #take(item: Exclude<Followed, { readonly type: 'deleted' }>, signal: AbortSignal): Promise<CopyChange | null> {
     switch (item.type) {
-      case 'begin': {
-        const snapshot = await this.#options.readSnapshot(signal)
-        this.#replace(new Records(snapshot), item.seq)
-        return { type: 'begin', seq: item.seq, snapshot }
-      }
+      case 'begin':
+        return this.#begin(item.seq, signal)
       case 'live':
-        this.#setLive(true)
-        return null
       case 'interrupted':
-        this.#setLive(false)
-        return null
       case 'stream_status':
-        this.#health.set(item.connection_id, item)
+        this.#notify()
         return null
       default:
         this.#records.apply(item)
@@ -173,30 +185,49 @@ export class LiveCopy {
     }
   }
 
-  #replace(records: Records, seq: number): void {
+  /** Null: aborted meanwhile. */
+  async #begin(seq: number, signal: AbortSignal): Promise<CopyChange | null> {
+    const { readSnapshot, readLastSeq } = this.#options
+    this.#put = []
+    try {
+      const snapshot = await readSnapshot(signal)
+      const snapshotSeq = (await readLastSeq?.(signal)) ?? seq
+      const records = new Records(snapshot)
+      for (const order of this.#put) records.putOrder(order)
+      this.#replace(records, seq, snapshotSeq)
+      return { type: 'begin', seq, snapshot }
+    } catch (error) {
+      if (signal.aborted) return null
+      throw error
+    } finally {
+      this.#put = null
+    }
+  }
+
+  #replace(records: Records, seq: number, snapshotSeq: number): void {
     this.#records = records
     this.#seq = seq
+    this.#snapshotSeq = snapshotSeq
     this.#notify()
   }
 
-  #setLive(isLive: boolean): void {
-    this.#isLive = isLive
-    this.#notify()
-  }
-
+  /** @throws Error when it is not kept any more, and the reason of the signal */
   #changed(signal?: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
-      const wake = (): void => {
-        this.#waiting.delete(wake)
-        signal?.removeEventListener('abort', wake)
-        resolve()
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        this.#waiting.delete(settle)
+        signal?.removeEventListener('abort', abort)
+        if (error === undefined) resolve()
+        else reject(error)
       }
-      this.#waiting.add(wake)
-      signal?.addEventListener('abort', wake)
+      const abort = (): void => settle(signal?.reason)
+      this.#waiting.add(settle)
+      signal?.addEventListener('abort', abort)
+      if (signal?.aborted) abort()
     })
   }
 
-  #notify(): void {
-    for (const wake of [...this.#waiting]) wake()
+  #notify(error?: Error): void {
+    for (const settle of [...this.#waiting]) settle(error)
   }
 }

@@ -5,8 +5,13 @@ import { isBar, isContract, isDepth, isQuote, isTrade } from './parse.ts'
 
 /** What one kind of subscription asks for, and how its updates join. */
 export interface Channel<T> {
-  /** The fields of `subscribe`: of the first one, and of each that goes on after an interruption. */
-  request(nowMs: number): object
+  /**
+   * The fields of `subscribe`: of the first one, and of each that goes on after an interruption.
+   * @param absenceMs since the data was current for certain; null: it was not yet
+   */
+  request(absenceMs: number | null): object
+  /** The service took the last request. */
+  accepted?(): void
   /** @throws Error if it is no update of this kind */
   put(update: Incoming, queue: Queue<T>): void
 }
@@ -18,24 +23,36 @@ const MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_40
 /** Each closed bar once; of an open one that waits, the newest. */
 export function bars({ symbol, interval, session, backfill = 0 }: BarsOptions): Channel<Bar> {
   let closed: bigint | null = null
+  /** Closed bars that the last request asked for, … */
+  let asked = 0
+  /** … and those of the last accepted one that are yet to come. Counted, not timed: bars exist only where there was trade. */
+  let due = 0
   return {
-    request(nowMs) {
-      const missed = closed === null ? backfill : Math.min(missedBars(closed, interval, nowMs), Math.max(MISSED_MAX, backfill))
-      return { channel: 'bars', symbol, interval, ...(session !== undefined && { session }), backfill_nbars: missed }
+    request(absenceMs) {
+      asked = absenceMs === null ? backfill : Math.min(due + missedBars(absenceMs, interval), Math.max(MISSED_MAX, backfill))
+      return { channel: 'bars', symbol, interval, ...(session !== undefined && { session }), backfill_nbars: asked }
+    },
+    accepted() {
+      due = asked
     },
     put(update, queue) {
       const { o, h, l, c, v, ts, st } = checked(update, isBar)
       const start = BigInt(ts)
+      if (st === 'c') due = Math.max(0, due - 1)
       if (closed !== null && start <= closed) return
-      if (st === 'c') closed = start
-      queue.replace({ o, h, l, c, v, ts, st }, waiting => waiting.st === 'o')
+      const bar = { o, h, l, c, v, ts, st }
+      if (st === 'o') return queue.put(bar, 'open')
+      closed = start
+      queue.delete('open')
+      queue.put(bar)
     }
   }
 }
 
-function missedBars(closed: bigint, interval: string, nowMs: number): number {
+/** At most so many bars have closed since: the one that was open then, and those after it. */
+function missedBars(absenceMs: number, interval: string): number {
   const [, count = '1', unit = 'm'] = /^(\d+)(\w)$/.exec(interval) ?? []
-  return Math.ceil((nowMs - Number(closed / 1_000_000n)) / (Number(count) * (MS[unit] ?? MS.m ?? 1))) + 1
+  return Math.ceil(absenceMs / (Number(count) * (MS[unit] ?? MS.m ?? 1))) + 1
 }
 
 /** Each trade once. */
@@ -55,7 +72,7 @@ export function quotes(symbol: string): Channel<Quote> {
     request: () => ({ channel: 'quotes', symbol }),
     put(update, queue) {
       const { bp, bs, ap, as, ts } = checked(update, isQuote)
-      queue.replace({ bp, bs, ap, as, ts }, () => true)
+      queue.put({ bp, bs, ap, as, ts }, 'newest')
     }
   }
 }
@@ -66,19 +83,18 @@ export function depth(symbol: string, levels?: number): Channel<Depth> {
     request: () => ({ channel: 'depth', symbol, ...(levels !== undefined && { n_levels: levels }) }),
     put(update, queue) {
       const { b, a } = checked(update, isDepth)
-      queue.replace({ b, a }, () => true)
+      queue.put({ b, a }, 'newest')
     }
   }
 }
 
 /** Of each contract, only the newest state waits. */
 export function chain(symbol: string, expiration: string, greeks: boolean): Channel<Contract> {
-  const symbolOf = ({ legs }: Contract) => legs[0]?.sym
   return {
     request: () => ({ channel: 'options_chain', symbol, expiration, greeks }),
     put(update, queue) {
       const { sub_id: _, ...contract } = checked(update, isContract)
-      queue.replace(contract, waiting => symbolOf(waiting) === symbolOf(contract))
+      queue.put(contract, contract.legs[0]?.sym)
     }
   }
 }

@@ -10,15 +10,14 @@ export class HistoryRead implements Subscription {
   /** Rejects with what it failed with. */
   readonly bars: Promise<readonly Bar[]>
   #resolve: (bars: readonly Bar[]) => void = () => undefined
-  #reject: (error: unknown) => void = () => undefined
+  end: (error: unknown) => void = () => undefined
 
   constructor(options: HistoryOptions) {
     this.#options = options
     this.bars = new Promise((resolve, reject) => {
       this.#resolve = resolve
-      this.#reject = reject
+      this.end = reject
     })
-    options.signal?.addEventListener('abort', () => this.fail(options.signal?.reason))
   }
 
   request(): object {
@@ -27,8 +26,10 @@ export class HistoryRead implements Subscription {
   }
 
   put({ data }: Incoming): void {
-    if (!Array.isArray(data)) this.fail(new StreamError('subscription_refused', 'the answer has no bars'))
-    else this.#resolve(data.filter(isBar).map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })))
+    const items: readonly Incoming[] = Array.isArray(data) ? data.map(Object) : [{}]
+    const bars = items.filter(isBar)
+    if (bars.length === items.length) this.#resolve(bars.map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })))
+    else this.end(new StreamError('subscription_refused', 'the answer is not bars'))
   }
 
   accepted(): void {
@@ -37,9 +38,5 @@ export class HistoryRead implements Subscription {
 
   interrupted(): void {
     // It is asked for again.
-  }
-
-  fail(error: unknown): void {
-    this.#reject(error)
   }
 }

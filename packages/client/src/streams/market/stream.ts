@@ -1,5 +1,6 @@
 import { type ConnectionOptions, type Incoming, StreamConnection } from '../connection.ts'
 import { isFinal, StreamError } from '../errors.ts'
+import type { Reading } from '../reader.ts'
 import { bars, type Channel, chain, depth, quotes, trades } from './channels.ts'
 import { HistoryRead } from './history.ts'
 import type { Bar, BarsOptions, Contract, Depth, HistoryOptions, Quote, Session, Subscribing, Trade } from './items.ts'
@@ -9,13 +10,16 @@ import { ChannelSubscription, type Subscription } from './subscription.ts'
 export interface MarketStreamOptions extends ConnectionOptions {
   /** Gets an access token of the connection. Called at first, and when the service takes the last one no longer. */
   readonly token: () => Promise<string>
-  /** Milliseconds since the Unix epoch, to know how many bars were missed. */
-  readonly wallMs?: () => number
 }
 
 const SUBSCRIPTIONS_MAX = 500
 const AGAIN_MS = 5_000
 const AUTHENTICATE = 'authenticate'
+/**
+ * What the service writes when a key or a secret was replaced, or the login renewed; another session that took over is left alone. There is
+ * no code for it: with other words the stream ends, as for any reason that needs a person.
+ */
+const RENEWABLE = /get a new access token|connect again/i
 
 /** Market data of one connection of a user, over one WebSocket that is open while somebody reads. Subscriptions outlive it. */
 export class MarketStream {
@@ -26,6 +30,8 @@ export class MarketStream {
   readonly #asked = new Map<string, Subscription>()
   /** … and what has one, by `sub_id`. */
   readonly #accepted = new Map<string, Subscription>()
+  /** Ends the wait of what the broker could not answer. */
+  readonly #waiting = new Map<Subscription, () => void>()
   #requestId = 0
   #token: string | null = null
 
@@ -36,9 +42,11 @@ export class MarketStream {
       received: message => this.#received(message),
       ended: reason => this.#ended(reason),
       failed: error => {
-        for (const one of this.#subscriptions) one.fail(error)
+        for (const one of [...this.#subscriptions]) one.end(error)
       },
-      ping: () => ({ action: 'ping', request_id: this.#nextId() })
+      ping: () => ({ action: 'ping', request_id: this.#nextId() }),
+      secret: () => this.#token ?? '',
+      renewable: RENEWABLE
     })
   }
 
@@ -48,46 +56,51 @@ export class MarketStream {
   }
 
   /** Past bars, then the open one whenever it changes, and each once when it closes. Those of an interruption come when it is over. */
-  bars(options: BarsOptions): AsyncGenerator<Bar, void, undefined> {
+  bars(options: BarsOptions): Reading<Bar> {
     return this.#read(bars(options), options)
   }
 
   /** Every trade while connected. Those of an interruption are not sent; `onStatus` reports it. */
-  trades(options: Subscribing & { readonly session?: Session }): AsyncGenerator<Trade, void, undefined> {
+  trades(options: Subscribing & { readonly session?: Session }): Reading<Trade> {
     return this.#read(trades(options.symbol, options.session), options)
   }
 
   /** The present quote, then each newer one that the reader is in time for. */
-  quotes(options: Subscribing): AsyncGenerator<Quote, void, undefined> {
+  quotes(options: Subscribing): Reading<Quote> {
     return this.#read(quotes(options.symbol), options)
   }
 
   /** The present book, then each newer one that the reader is in time for. */
-  depth(options: Subscribing & { readonly levels?: number }): AsyncGenerator<Depth, void, undefined> {
+  depth(options: Subscribing & { readonly levels?: number }): Reading<Depth> {
     return this.#read(depth(options.symbol, options.levels), options)
   }
 
   /** Every contract of the expiration, then each that changes. */
-  chain(options: Subscribing & { readonly expiration: string; readonly greeks?: boolean }): AsyncGenerator<Contract, void, undefined> {
+  chain(options: Subscribing & { readonly expiration: string; readonly greeks?: boolean }): Reading<Contract> {
     return this.#read(chain(options.symbol, options.expiration, options.greeks ?? false), options)
   }
 
   /** Past bars, at most 50,000. Asked for again if the connection breaks meanwhile. @throws StreamError */
   async history(options: HistoryOptions): Promise<readonly Bar[]> {
-    options.signal?.throwIfAborted()
+    const { signal } = options
+    signal?.throwIfAborted()
     const read = new HistoryRead(options)
+    const abort = (): void => read.end(signal?.reason)
     this.#add(read)
+    signal?.addEventListener('abort', abort)
     try {
       return await read.bars
     } finally {
+      signal?.removeEventListener('abort', abort)
       this.#remove(read)
     }
   }
 
-  #read<T>(channel: Channel<T>, { signal, onStatus }: Subscribing): AsyncGenerator<T, void, undefined> {
-    const subscription = new ChannelSubscription(channel, onStatus)
-    this.#add(subscription)
-    return subscription.queue.read(signal, () => this.#remove(subscription))
+  #read<T>(channel: Channel<T>, { signal, onStatus }: Subscribing): Reading<T> {
+    const subscription = new ChannelSubscription(channel, onStatus, this.#connection.timers, () => this.#remove(subscription))
+    subscription.stopWith(signal)
+    if (!subscription.isEnded) this.#add(subscription)
+    return subscription
   }
 
   #add(subscription: Subscription): void {
@@ -100,6 +113,7 @@ export class MarketStream {
 
   #remove(subscription: Subscription): void {
     this.#subscriptions.delete(subscription)
+    this.#waiting.get(subscription)?.()
     for (const [id, one] of this.#asked) if (one === subscription) this.#asked.delete(id)
     for (const [id, one] of this.#accepted) if (one === subscription) this.#unsubscribe(id)
     if (this.#subscriptions.size === 0) this.#connection.stop()
@@ -112,11 +126,18 @@ export class MarketStream {
 
   /** Never rejects. */
   async #authenticate(): Promise<void> {
+    const { session } = this.#connection
+    const isPast = () => session !== this.#connection.session
     try {
-      this.#token ??= await this.#options.token()
-      // If the session has ended meanwhile, the next one is not open yet and sends its own.
-      this.#connection.send({ action: 'authenticate', access_token: this.#token, request_id: AUTHENTICATE })
+      const token = this.#token ?? (await this.#options.token())
+      // What comes too late for its session is good for the next one, unless that has asked for its own and has it.
+      if (isPast()) this.#token ??= token
+      else {
+        this.#token = token
+        this.#connection.send({ action: 'authenticate', access_token: token, request_id: AUTHENTICATE })
+      }
     } catch (error) {
+      if (isPast()) return
       if (isFinal(error)) this.#connection.fail(error)
       else this.#connection.end('no access token was issued')
     }
@@ -125,7 +146,8 @@ export class MarketStream {
   #ended(reason: string): void {
     this.#asked.clear()
     this.#accepted.clear()
-    for (const one of this.#subscriptions) one.interrupted(reason)
+    for (const stop of this.#waiting.values()) stop()
+    for (const one of [...this.#subscriptions]) one.interrupted(reason)
   }
 
   #received(message: Incoming): void {
@@ -155,23 +177,34 @@ export class MarketStream {
 
   #failed({ error_code: code, request_id: id, sub_ids: subIds, message }: Incoming, asked: Subscription | undefined): void {
     const why = `${String(code)}: ${String(message)}`
-    if (id === AUTHENTICATE) {
-      this.#token = null
-      this.#connection.refused(why)
-    } else if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why)
-    else if (asked === undefined) this.#connection.reported(why)
-    else if (code === 'broker_unavailable' || code === 'internal_error') {
+    if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why)
+    else if (asked === undefined) {
+      if (id === AUTHENTICATE) this.#connection.refused(why)
+      else this.#connection.reported(why)
+      if (code === 'auth_error') this.#token = null
+    } else if (code === 'broker_unavailable' || code === 'internal_error') {
       asked.interrupted(why)
-      this.#connection.timers.after(AGAIN_MS, () => this.#ask(asked))
-    } else asked.fail(new StreamError('subscription_refused', why, String(code)))
+      this.#askLater(asked)
+    } else asked.end(new StreamError('subscription_refused', why, String(code)))
+  }
+
+  #askLater(subscription: Subscription): void {
+    const cancel = this.#connection.timers.after(AGAIN_MS, () => {
+      stop()
+      this.#ask(subscription)
+    })
+    const stop = (): void => {
+      this.#waiting.delete(subscription)
+      cancel()
+    }
+    this.#waiting.set(subscription, stop)
   }
 
   /** Asks for it, unless that was done in this session, or it has ended. */
   #ask(subscription: Subscription): void {
     if (!this.#connection.isReady || !this.#subscriptions.has(subscription)) return
     for (const known of [this.#asked, this.#accepted]) for (const one of known.values()) if (one === subscription) return
-    const id = this.#request({ action: 'subscribe', ...subscription.request((this.#options.wallMs ?? Date.now)()) })
-    this.#asked.set(id, subscription)
+    this.#asked.set(this.#request({ action: 'subscribe', ...subscription.request() }), subscription)
   }
 
   #request(message: object): string {

@@ -1,63 +1,86 @@
-import type { Incoming } from '../connection.ts'
+import type { Incoming, Timers } from '../connection.ts'
 import { StreamError } from '../errors.ts'
 import { Queue } from '../queue.ts'
+import { Reader } from '../reader.ts'
 import type { Channel } from './channels.ts'
-import type { MarketStatus } from './items.ts'
+import type { MarketStatus, Subscribing } from './items.ts'
 
 /** What the stream needs of a subscription, whatever its kind. */
 export interface Subscription {
-  request(nowMs: number): object
+  request(): object
   put(update: Incoming): void
-  /** The data is not current any more. */
+  /** The data is not current. */
   interrupted(reason: string): void
   /** The service took it; updates follow. */
   accepted(): void
-  fail(error: unknown): void
+  end(error: unknown): void
 }
 
 /** Items that may wait. Closed bars and trades are never merged, so a reader that is slower than this ends with an error. */
 const WAITING_MAX = 100_000
 
-export class ChannelSubscription<T> implements Subscription {
-  readonly queue = new Queue<T>()
+export class ChannelSubscription<T> extends Reader<T> implements Subscription {
   readonly #channel: Channel<T>
-  readonly #onStatus: (status: MarketStatus) => void
-  #isLive = false
+  readonly #onStatus: Subscribing['onStatus']
+  readonly #timers: Timers
+  readonly #leave: () => void
+  readonly #queue = new Queue<T>()
+  /** What was reported last: a reason, or null for current data. */
+  #reported: string | null | undefined
+  /** When the data was current for certain; null: not yet. */
+  #currentMs: number | null = null
 
-  constructor(channel: Channel<T>, onStatus: (status: MarketStatus) => void = () => undefined) {
+  /** @param leave called once, when nothing is wanted any more */
+  constructor(channel: Channel<T>, onStatus: Subscribing['onStatus'], timers: Timers, leave: () => void) {
+    super()
     this.#channel = channel
     this.#onStatus = onStatus
+    this.#timers = timers
+    this.#leave = leave
   }
 
-  request(nowMs: number): object {
-    return this.#channel.request(nowMs)
+  request(): object {
+    return this.#channel.request(this.#currentMs === null ? null : this.#timers.nowMs() - this.#currentMs)
   }
 
   accepted(): void {
-    this.#report({ isLive: true })
+    this.#channel.accepted?.()
+    this.#current()
   }
 
   put(update: Incoming): void {
-    this.#report({ isLive: true })
-    this.#channel.put(update, this.queue)
-    if (this.queue.length > WAITING_MAX) this.fail(new StreamError('too_slow', `${WAITING_MAX} updates wait for their reader`))
+    this.#current()
+    this.#channel.put(update, this.#queue)
+    this.wake()
+    if (this.#queue.length > WAITING_MAX) this.end(new StreamError('too_slow', `${WAITING_MAX} updates wait for their reader`))
   }
 
   interrupted(reason: string): void {
-    this.#report({ isLive: false, reason })
+    void this.#report(reason)
   }
 
-  fail(error: unknown): void {
-    this.queue.end(error)
+  protected take(): T | undefined {
+    return this.#queue.take()
   }
 
-  #report(status: MarketStatus): void {
-    if (status.isLive === this.#isLive) return
-    this.#isLive = status.isLive
+  protected ended(): void {
+    this.#leave()
+  }
+
+  #current(): void {
+    this.#currentMs = this.#timers.nowMs()
+    void this.#report(null)
+  }
+
+  /** Never rejects: other subscriptions of the same connection must not suffer. */
+  async #report(reason: string | null): Promise<void> {
+    if (reason === this.#reported) return
+    this.#reported = reason
+    const status: MarketStatus = reason === null ? { isLive: true } : { isLive: false, reason }
     try {
-      this.#onStatus(status)
+      await this.#onStatus?.(status)
     } catch {
-      // Other subscriptions of the same connection must not suffer.
+      // It only watches.
     }
   }
 }

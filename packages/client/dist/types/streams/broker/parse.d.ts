@@ -7,3 +7,5 @@ import type { Update } from './items.js';
  */
 export declare function isUpdate(message: Incoming): message is Incoming & Update;
 export declare function isHealth(message: Incoming): message is Incoming & StreamStatus;
+/** @throws Error */
+export declare function numberIn({ type, seq }: Incoming): number;

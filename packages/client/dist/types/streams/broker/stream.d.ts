@@ -1,6 +1,6 @@
 import { type ConnectionOptions } from '../connection.js';
 import { type ReadEvents } from './follower.js';
-import type { Followed } from './items.js';
+import type { Following } from './items.js';
 /** `url`: the broker update stream, such as `wss://trunkline.example.com/stream`. */
 export interface BrokerStreamOptions extends ConnectionOptions {
     readonly clientId: string;
@@ -23,7 +23,7 @@ export declare class BrokerStream {
     get ageMs(): number | null;
     /**
      * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
-     * @throws StreamError
+     * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
      */
-    follow(userId: string, { after, signal }?: FollowOptions): AsyncGenerator<Followed, void, undefined>;
+    follow(userId: string, { after, signal }?: FollowOptions): Following;
 }

@@ -18,7 +18,10 @@ export interface LiveCopyOptions {
     readonly userId: string;
     /** Reads all orders, positions and balances of the user by REST. Called at the beginning, and whenever updates could not be had. */
     readonly readSnapshot: (signal: AbortSignal) => Promise<Snapshot>;
-    /** The newest `seq` of the user's log, by REST. Needed by {@link LiveCopy.verify} only. */
+    /**
+     * The newest `seq` of the user's log, by REST. {@link LiveCopy.verify} needs it; and with it the copy is not `live` before it has
+     * reached every update that its snapshot may contain already. Without it, records may go back for a moment after that.
+     */
     readonly readLastSeq?: (signal: AbortSignal) => Promise<number>;
     /** What was stored last, or null. */
     readonly load?: () => Promise<StoredCopy | null>;
@@ -43,30 +46,35 @@ export declare class LiveCopy {
     get orders(): ReadonlyMap<string, Order>;
     get positions(): readonly Position[];
     get balances(): readonly Balance[];
-    /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. */
+    /** How each connection follows its broker, by `connection_id`: a copy is only as current as that. Empty while it is not known. */
     get health(): ReadonlyMap<string, StreamStatus>;
     /** The copy is complete up to this update; null before its beginning. */
     get seq(): number | null;
-    /** Whether updates arrive as they happen. */
+    /** Whether it has everything that the service has sent, and updates arrive as they happen. */
     get isLive(): boolean;
+    /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+    get interruption(): string | null;
     /** Milliseconds since the service was last received; null before that. */
     get ageMs(): number | null;
     /**
      * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
-     * @throws StreamError, and what `load`, `save` and `readSnapshot` throw
+     * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
      */
     run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined>;
     /** An answer to a request of your own may be newer than the last update. */
     putOrder(order: Order): void;
     /** Removes the records of a connection that was deleted; no update does. */
     forget(connectionId: string): void;
-    /** Resolves when it is live; never, if it does not become so. */
-    live(): Promise<void>;
+    /**
+     * Resolves when it is live, also if that takes for ever.
+     * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+     */
+    live(signal?: AbortSignal): Promise<void>;
     /** SHA-256 over all records; {@link digestOf} of a snapshot that holds the same is equal. */
     digest(): Promise<string>;
     /**
      * Compares the copy with what REST returns, at a moment in which both have the same `seq`.
-     * @throws Error if there is no such moment in ten tries, because something changes all the time
+     * @throws Error if there is no such moment in ten tries, because something changes all the time; or if the copy is not kept
      */
     verify(signal: AbortSignal): Promise<Verified>;
 }

@@ -3,8 +3,13 @@ import type { Queue } from '../queue.js';
 import type { Bar, BarsOptions, Contract, Depth, Quote, Session, Trade } from './items.js';
 /** What one kind of subscription asks for, and how its updates join. */
 export interface Channel<T> {
-    /** The fields of `subscribe`: of the first one, and of each that goes on after an interruption. */
-    request(nowMs: number): object;
+    /**
+     * The fields of `subscribe`: of the first one, and of each that goes on after an interruption.
+     * @param absenceMs since the data was current for certain; null: it was not yet
+     */
+    request(absenceMs: number | null): object;
+    /** The service took the last request. */
+    accepted?(): void;
     /** @throws Error if it is no update of this kind */
     put(update: Incoming, queue: Queue<T>): void;
 }

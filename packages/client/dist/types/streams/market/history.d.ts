@@ -6,10 +6,10 @@ export declare class HistoryRead implements Subscription {
     #private;
     /** Rejects with what it failed with. */
     readonly bars: Promise<readonly Bar[]>;
+    end: (error: unknown) => void;
     constructor(options: HistoryOptions);
     request(): object;
     put({ data }: Incoming): void;
     accepted(): void;
     interrupted(): void;
-    fail(error: unknown): void;
 }

@@ -11,8 +11,11 @@ export type Contract = Omit<OptionsChainUpdate, 'sub_id'>;
 export interface Subscribing {
     readonly symbol: string;
     readonly signal?: AbortSignal;
-    /** Called when the data stops being current, and when it is current again. What it throws is ignored. */
-    readonly onStatus?: (status: MarketStatus) => void;
+    /**
+     * Called when the data becomes current, and when it is not: also before the first connection, and with each other reason.
+     * What it throws is ignored.
+     */
+    readonly onStatus?: (status: MarketStatus) => unknown;
 }
 /** The part of the trading day, for shares. */
 export type Session = NonNullable<MarketSubscribe['session']>;

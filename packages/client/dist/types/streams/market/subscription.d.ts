@@ -1,24 +1,25 @@
-import type { Incoming } from '../connection.js';
-import { Queue } from '../queue.js';
+import type { Incoming, Timers } from '../connection.js';
+import { Reader } from '../reader.js';
 import type { Channel } from './channels.js';
-import type { MarketStatus } from './items.js';
+import type { Subscribing } from './items.js';
 /** What the stream needs of a subscription, whatever its kind. */
 export interface Subscription {
-    request(nowMs: number): object;
+    request(): object;
     put(update: Incoming): void;
-    /** The data is not current any more. */
+    /** The data is not current. */
     interrupted(reason: string): void;
     /** The service took it; updates follow. */
     accepted(): void;
-    fail(error: unknown): void;
+    end(error: unknown): void;
 }
-export declare class ChannelSubscription<T> implements Subscription {
+export declare class ChannelSubscription<T> extends Reader<T> implements Subscription {
     #private;
-    readonly queue: Queue<T>;
-    constructor(channel: Channel<T>, onStatus?: (status: MarketStatus) => void);
-    request(nowMs: number): object;
+    /** @param leave called once, when nothing is wanted any more */
+    constructor(channel: Channel<T>, onStatus: Subscribing['onStatus'], timers: Timers, leave: () => void);
+    request(): object;
     accepted(): void;
     put(update: Incoming): void;
     interrupted(reason: string): void;
-    fail(error: unknown): void;
+    protected take(): T | undefined;
+    protected ended(): void;
 }
