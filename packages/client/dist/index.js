@@ -114,6 +114,64 @@ function randomId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join("");
 }
 
+// src/answer.ts
+var NOTHING_DONE = /^(4(?!0[89])..|503) (?!order_not_open)/;
+function dataOf({ status, headers, text }, { member, order, requestId: sentId, secrets }, fail) {
+  const body = parsed(text);
+  if (status >= 200 && status < 300 && hasMember(body, member, order)) return body;
+  const { code, message, details, order_id: orderId, request_id: named } = body;
+  const requestId = headers.get("x-request-id") ?? sentId;
+  const isOurs = status >= 400 && named === requestId && /^application\/json\b/.test(headers.get("content-type") ?? "");
+  if (!isOurs || typeof code !== "string")
+    throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, { status, requestId });
+  const shown = (value) => secrets.reduce((left, secret) => left.replaceAll(secret || "\0", "[secret]"), String(value));
+  throw fail(shown(code), shown(message).slice(0, 2e3), {
+    ...{ status, requestId },
+    details: isRecords(details) ? details.map(({ path, message: what }) => ({ path: shown(path), message: shown(what) })) : [],
+    orderId: typeof orderId === "string" ? orderId : null,
+    retryAfterMs: Math.max(0, Number(headers.get("retry-after")) * 1e3) || null,
+    nothingDone: NOTHING_DONE.test(`${status} ${code}`)
+  });
+}
+function parsed(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+function hasMember(body, member, order) {
+  const name = member.replace("[]", "");
+  const value = name ? body[name] : body;
+  return name === member ? typeof value === "string" && [value, ""].includes(order) : isRecords(value);
+}
+function isRecords(value) {
+  return Array.isArray(value) && value.every((each) => Object(each) === each);
+}
+
+// src/composition.ts
+function given(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== void 0));
+}
+function requestOf(operation, params) {
+  const [method = "", route = "", member = ""] = operation.split(" ");
+  const left = given(params);
+  const order = method === "PATCH" ? "" : String(left.order_id ?? "").toLowerCase();
+  try {
+    const path = route.replace(/{(\w+)}/g, (_, name) => {
+      const value = String(left[name] ?? "");
+      delete left[name];
+      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
+      return encodeURIComponent(value);
+    });
+    if (method[0] === "P") return { method, member, path, order, body: JSON.stringify(left) };
+    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
+    return { method, member, path: query ? `${path}?${query}` : path, order, body: null };
+  } catch (cause) {
+    throw cause instanceof TrunklineError ? cause : invalid("a parameter cannot be sent");
+  }
+}
+
 // src/meta.ts
 function metaOf(status, headers) {
   const count = (name) => Number(headers.get(`ratelimit-${name}`));
@@ -178,7 +236,6 @@ function reasonOf(cause) {
 
 // src/exchange.ts
 var TIMER_MS_MAX = 2 ** 31 - 1;
-var NOTHING_DONE = /^(4(?!0[89])..|503) (?!order_not_open)/;
 function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
   const { now, random, sleep } = clock;
   const { requestId: id = randomId(), signal = new AbortController().signal } = options;
@@ -195,7 +252,7 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
     async attempt(operation, params, isRepeatable) {
       if (!(timeoutMs > 0 && totalTimeoutMs > 0 && retries >= 0 && /^[a-z\d][\w.:-]{0,59}$/i.test(id)))
         throw invalid("a time, the retries or the requestId cannot be used");
-      const { method, path, member, body } = requestOf(operation, params);
+      const { method, path, member, body, order } = requestOf(operation, params);
       const requestId = `${id}.${++attempt}`;
       const notice = { method, path, requestId, attempt };
       const fail = (code, message, known = {}) => {
@@ -217,7 +274,7 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       const date = Date.parse(raw.headers.get("date") ?? "");
       if (date && meta.requestId === requestId) clock.skewMs = date - now();
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt });
-      const data = dataOf(member, raw, headers, requestId, fail);
+      const data = dataOf(raw, { member, order, requestId, secrets: [headers["client-secret"], headers["user-secret"]] }, fail);
       isClean = false;
       return { data, meta };
     },
@@ -229,61 +286,6 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       if (signal.aborted) throw new TrunklineError("aborted", ABORTED, { requestId: error.requestId, nothingDone: isClean });
     }
   };
-}
-function given(values) {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== void 0));
-}
-function requestOf(operation, params) {
-  const [method = "", route = "", member = ""] = operation.split(" ");
-  const left = given(params);
-  try {
-    const path = route.replace(/{(\w+)}/g, (_, name) => {
-      const value = String(left[name] ?? "");
-      delete left[name];
-      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
-      return encodeURIComponent(value);
-    });
-    if (method[0] === "P") return { method, member, path, body: JSON.stringify(left) };
-    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
-    return { method, member, path: query ? `${path}?${query}` : path, body: null };
-  } catch (cause) {
-    throw cause instanceof TrunklineError ? cause : invalid("a parameter cannot be sent");
-  }
-}
-function dataOf(member, { status, headers, text }, sent, sentId, fail) {
-  const body = parsed(text);
-  if (status >= 200 && status < 300 && hasMember(body, member)) return body;
-  const { code, message, details, order_id: orderId, request_id: named } = body;
-  const requestId = headers.get("x-request-id") ?? sentId;
-  const isOurs = status >= 400 && named === requestId && /^application\/json\b/.test(headers.get("content-type") ?? "");
-  if (!isOurs || typeof code !== "string")
-    throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, { status, requestId });
-  const shown = (value) => [sent["client-secret"], sent["user-secret"]].reduce(
-    (left, secret) => left.replaceAll(secret || "\0", "[secret]"),
-    String(value)
-  );
-  throw fail(shown(code), shown(message).slice(0, 2e3), {
-    ...{ status, requestId },
-    details: isRecords(details) ? details.map(({ path, message: what }) => ({ path: shown(path), message: shown(what) })) : [],
-    orderId: typeof orderId === "string" ? orderId : null,
-    retryAfterMs: Math.max(0, Number(headers.get("retry-after")) * 1e3) || null,
-    nothingDone: NOTHING_DONE.test(`${status} ${code}`)
-  });
-}
-function parsed(text) {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
-function hasMember(body, member) {
-  const name = member.replace("[]", "");
-  const value = name ? body[name] : body;
-  return name === member ? typeof value === "string" : isRecords(value);
-}
-function isRecords(value) {
-  return Array.isArray(value) && value.every((each) => Object(each) === each);
 }
 
 // src/pages.ts
@@ -297,8 +299,8 @@ function pagesOf(next, query, read) {
       const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query);
       const whole = Object(answer);
       yield { data: whole.data ?? whole.bars ?? answer, answer, meta };
-      const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get("link") ?? "") ?? [];
-      const following = member === "link" ? link && decodeURIComponent(link) : whole[member];
+      const [link] = /(?<=[?&])cursor=[^&>]+/.exec(meta.headers.get("link") ?? "") ?? [];
+      const following = member === "link" ? new URLSearchParams(link).get("cursor") : whole[member];
       if (!following) return;
       if (following === mark) throw new TrunklineError("answer_unreadable", "The list does not go on.");
       from = following;
@@ -374,13 +376,13 @@ function listing(transport, operation, check) {
     const [params = Object(), options] = given2;
     return pagesOf(String(operation.split(" ")[3]), Object(params), async (query) => {
       const answer = await repeated(transport.begin(options), operation, Object(query));
-      check?.(params, answer.data);
+      check?.(Object(query), answer.data);
       return answer;
     });
   };
 }
-function doneAlready(data, { status, requestId }) {
-  return { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } };
+function doneIf(doneCode, data) {
+  return ({ code, status, requestId }) => code === doneCode ? { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } } : void 0;
 }
 
 // src/orders/cancel-all.ts
@@ -392,7 +394,7 @@ async function cancelAll(exchange, scope) {
       for (const result of data.results) last.set(result.order_id, result);
       const has = (...results) => data.results.some(({ result }) => results.includes(result));
       const answer = { data: { ...data, results: [...last.values()] }, meta };
-      if (!data.remaining && !has("not_attempted", "failed")) return answer;
+      if (data.remaining === 0 && !has("not_attempted", "failed")) return answer;
       if (has("cancelled", "requested")) exchange.renew();
       const left = new TrunklineError("timed_out", "Some orders are left.");
       try {
@@ -528,7 +530,9 @@ function orders(transport) {
     place(ticket, options) {
       const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() };
       const asked = { ...ticket, order_notional: ticket.order_notional ?? "", replaces_order_id: "" };
-      return callOf(commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, !ticket.cl_order_id, asked));
+      return callOf(
+        commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, params.cl_order_id !== ticket.cl_order_id, asked)
+      );
     },
     preview: calling(transport, previewOrder),
     read: calling(transport, readOrder),
@@ -536,7 +540,16 @@ function orders(transport) {
     modify(change, options) {
       const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() };
       const asked = { ...change, replaces_order_id: change.order_id };
-      return callOf(commandOnce(transport.begin(options), modifyOrder, params, params.new_cl_order_id, !change.new_cl_order_id, asked));
+      return callOf(
+        commandOnce(
+          transport.begin(options),
+          modifyOrder,
+          params,
+          params.new_cl_order_id,
+          params.new_cl_order_id !== change.new_cl_order_id,
+          asked
+        )
+      );
     },
     cancel: calling(
       transport,
@@ -556,11 +569,7 @@ function users(transport) {
       throw new TrunklineError("user_secret_lost", message, { status, requestId });
     }),
     list: listing(transport, listUsers),
-    delete: calling(
-      transport,
-      deleteUser,
-      ({ user_id }) => (error) => error.code === "user_not_found" ? doneAlready({ user_id }, error) : void 0
-    ),
+    delete: calling(transport, deleteUser, ({ user_id }) => doneIf("user_not_found", { user_id })),
     rotateSecret: calling(transport, rotateUserSecret, void 0, false)
   };
 }
@@ -573,11 +582,7 @@ function connections(transport) {
       claimConnection,
       ({ connection_id }) => (error, exchange) => error.code === "connection_claimed" ? claimed(exchange, connection_id, error) : void 0
     ),
-    delete: calling(
-      transport,
-      deleteConnection,
-      ({ connection_id }) => (error) => error.code === "connection_not_found" ? doneAlready({ connection_id }, error) : void 0
-    ),
+    delete: calling(transport, deleteConnection, ({ connection_id }) => doneIf("connection_not_found", { connection_id })),
     marketDataToken: calling(transport, issueMarketDataToken)
   };
 }

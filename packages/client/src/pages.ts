@@ -38,8 +38,8 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
       const { data: answer, meta } = await read(from ? { ...query, [parameter]: from } : query)
       const whole = Object(answer)
       yield { data: whole.data ?? whole.bars ?? answer, answer, meta }
-      const [, link] = /[?&]cursor=([^&>]+)/.exec(meta.headers.get('link') ?? '') ?? []
-      const following = member === 'link' ? link && decodeURIComponent(link) : whole[member]
+      const [link] = /(?<=[?&])cursor=[^&>]+/.exec(meta.headers.get('link') ?? '') ?? []
+      const following = member === 'link' ? new URLSearchParams(link).get('cursor') : whole[member]
       if (!following) return
       // Otherwise a list that leads back to a page before would never end. Any circle meets a mark that is moved ever more rarely.
       if (following === mark) throw new TrunklineError('answer_unreadable', 'The list does not go on.')

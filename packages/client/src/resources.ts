@@ -24,7 +24,7 @@ import {
   rotateUserSecret,
   searchSymbols
 } from './generated/openapi.ts'
-import { type Calls, calling, doneAlready, type Lists, listing, repeated, type Transport } from './transport.ts'
+import { type Calls, calling, doneIf, type Lists, listing, repeated, type Transport } from './transport.ts'
 
 /** The platform's users. */
 export interface Users {
@@ -51,13 +51,7 @@ export function users(transport: Transport): Users {
       throw new TrunklineError('user_secret_lost', message, { status, requestId })
     }),
     list: listing(transport, listUsers),
-    delete: calling(
-      transport,
-      deleteUser,
-      ({ user_id }) =>
-        error =>
-          error.code === 'user_not_found' ? doneAlready({ user_id }, error) : undefined
-    ),
+    delete: calling(transport, deleteUser, ({ user_id }) => doneIf('user_not_found', { user_id })),
     rotateSecret: calling(transport, rotateUserSecret, undefined, false)
   }
 }
@@ -87,13 +81,7 @@ export function connections(transport: Transport): Connections {
         (error, exchange) =>
           error.code === 'connection_claimed' ? claimed(exchange, connection_id, error) : undefined
     ),
-    delete: calling(
-      transport,
-      deleteConnection,
-      ({ connection_id }) =>
-        error =>
-          error.code === 'connection_not_found' ? doneAlready({ connection_id }, error) : undefined
-    ),
+    delete: calling(transport, deleteConnection, ({ connection_id }) => doneIf('connection_not_found', { connection_id })),
     marketDataToken: calling(transport, issueMarketDataToken)
   }
 }

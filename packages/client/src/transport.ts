@@ -1,5 +1,6 @@
 import { TrunklineError } from './errors.ts'
 import { type Answer, begin, type Exchange } from './exchange.ts'
+import type { ErrorCode } from './generated/openapi.ts'
 import { metaOf } from './meta.ts'
 import type { Operation, OperationShape, Params } from './operation.ts'
 import { type Pages, pagesOf } from './pages.ts'
@@ -105,7 +106,7 @@ export function calling<S extends OperationShape>(
   }
 }
 
-/** The method that reads an operation's pages. `check` sees each answer first. */
+/** The method that reads an operation's pages. `check` sees each answer first, and what was asked for on that page. */
 export function listing<S extends OperationShape>(
   transport: Transport,
   operation: Operation<S>,
@@ -115,13 +116,14 @@ export function listing<S extends OperationShape>(
     const [params = Object(), options]: readonly [Params<S>?, CallOptions?] = given
     return pagesOf(String(operation.split(' ')[3]), Object(params), async query => {
       const answer = await repeated(transport.begin(options), operation, Object(query))
-      check?.(params, answer.data)
+      check?.(Object(query), answer.data)
       return answer
     })
   }
 }
 
-/** What was asked for is done, as this error says. */
-export function doneAlready<T>(data: T, { status, requestId }: TrunklineError): Answer<T> {
-  return { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } }
+/** With this code, an error says that what was asked for is done. */
+export function doneIf<T>(doneCode: ErrorCode, data: T): AfterLoss<T> {
+  return ({ code, status, requestId }) =>
+    code === doneCode ? { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } } : undefined
 }

@@ -12,7 +12,7 @@ import { minified } from '../../../scripts/client/bundle.ts'
 
 const run = promisify(execFile)
 const SIZES = [
-  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_650],
+  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_850],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 14_300],
   ['market data', '{ MarketStream, StreamError }', 'streams/index', 9_850],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]

@@ -140,9 +140,19 @@ describe('answers of another form', () => {
     }
   })
 
+  test('about another order than the one that was named are read again', async () => {
+    const [own, other] = [answer(order({ normalized_status: 'cancelled' })), answer(order({ order_id: ACCOUNT }))]
+    const given = { account_id: ACCOUNT, order_id: ORDER_ID.toUpperCase() }
+    const calls = [(run: Script) => run.user.orders.cancel(given), (run: Script) => run.user.orders.read({ order_id: ORDER_ID })]
+    for (const call of calls) {
+      const run = script([other, own])
+      assert.deepEqual([(await call(run)).order_id, run.sent.length], [ORDER_ID, 2])
+    }
+  })
+
   test('about another order than the one that has the id are not taken for it', async () => {
     for (const other of [{ cl_order_id: 'another' }, { order_id: ACCOUNT }]) {
-      const run = script([broken(), DUPLICATE, answer(order(other))])
+      const run = script([broken(), DUPLICATE, ...Array.from({ length: 4 }, () => answer(order(other)))])
       const { code, orderId, order: found } = await errorOf(run.user.orders.place(ticket))
       assert.deepEqual([code, orderId, found], ['outcome_unknown', ORDER_ID, null])
     }
@@ -279,6 +289,12 @@ describe('changing and cancelling', () => {
     const waiting = script([begun], { sleep: async () => control.abort() })
     const aborted = await errorOf(waiting.user.orders.cancelAll({ all: true }, { signal: control.signal }))
     assert.deepEqual([aborted.code, aborted.results.length, aborted.nothingDone], ['aborted', 1, false])
+  })
+
+  test('an answer that does not say how many orders remain is not the last', async () => {
+    const run = script([answer({ results: [] }), answer({ results: [], remaining: 0 })])
+    assert.equal((await run.user.orders.cancelAll({ all: true })).remaining, 0)
+    assert.equal(run.sent.length, 2)
   })
 
   test('what cannot be cancelled is in the results', async () => {

@@ -81,6 +81,23 @@ test('`next_after` leads through the log, and a gap at its beginning is an error
   assert.equal((await whole.trunkline.events({ user_id: 'ada' }).toArray({ limit: 9 })).length, 1)
 })
 
+test('a log that is cut while it is read misses only what was not read yet', async () => {
+  const events = (seq: number, next: number | null, oldest: number) =>
+    answer({ data: [{ seq }], next_after: next, oldest_seq: oldest, last_seq: 99 })
+  // What is cut was read before.
+  const read = script([events(5, 5, 1), events(6, null, 6)])
+  assert.equal((await read.trunkline.events({ user_id: 'ada', after: 3 }).toArray({ limit: 9 })).length, 2)
+  // What is cut was not.
+  const cut = script([events(5, 5, 1), events(50, null, 50)])
+  await assert.rejects(cut.trunkline.events({ user_id: 'ada' }).toArray({ limit: 9 }), { code: 'events_missing' })
+})
+
+test('a link that cannot be decoded is sent as it is', async () => {
+  const run = script([answer([{ transaction_id: '1' }], 200, { link: '<https://a.example/x?cursor=%E0%A4>; rel="next"' }), answer([])])
+  await run.user.transactions.list().toArray({ limit: 9 })
+  assert.equal(run.sent.length, 2)
+})
+
 test('a list that stands still ends with an error', async () => {
   const run = script([page(['a'], 'n1'), page(['a'], 'n1')])
   await assert.rejects(run.user.orders.list().toArray({ limit: 9 }), { code: 'answer_unreadable' })

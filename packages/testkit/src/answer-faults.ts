@@ -20,12 +20,15 @@ export const ANSWER_FAULTS = [
   'status_500',
   'status_502',
   /** JSON of somebody else, with the status of the answer. */
-  'garbage'
+  'garbage',
+  /** A refusal that is not the service's, in nearly its form. */
+  'refused'
 ] as const
 export type AnswerFault = (typeof ANSWER_FAULTS)[number]
 
 const HOST = '127.0.0.1'
 const OVERTAKEN_MS = 60
+const REFUSAL = Buffer.from('{"code":"connection_broken","message":"The upstream connection is broken.","request_id":"unknown"}')
 
 interface Whole {
   readonly status: number
@@ -138,6 +141,9 @@ function spoil(outgoing: ServerResponse, answer: Whole, fault: AnswerFault | nul
       break
     case 'garbage':
       finish(outgoing, { ...answer, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"ok":true}') })
+      break
+    case 'refused':
+      finish(outgoing, { status: 409, headers: { 'content-type': 'application/json', 'x-request-id': 'of-the-proxy' }, body: REFUSAL })
       break
     default:
       finish(outgoing, answer)

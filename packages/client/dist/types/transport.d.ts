@@ -1,5 +1,6 @@
 import { TrunklineError } from './errors.js';
 import { type Answer, type Exchange } from './exchange.js';
+import type { ErrorCode } from './generated/openapi.js';
 import type { Operation, OperationShape, Params } from './operation.js';
 import { type Pages } from './pages.js';
 import { type CallOptions, type Clock, type TrunklineOptions, type UserCredentials } from './settings.js';
@@ -35,7 +36,7 @@ export declare function repeated<S extends OperationShape>(exchange: Exchange, o
 export declare function callOf<T>(answer: Promise<Answer<T>>): Call<T>;
 /** The method that makes requests of an operation. */
 export declare function calling<S extends OperationShape>(transport: Transport, operation: Operation<S>, afterLoss?: (params: Params<S>) => AfterLoss<S['answer']>, isRepeatable?: boolean): (...given: Given<Params<S>>) => Call<S['answer']>;
-/** The method that reads an operation's pages. `check` sees each answer first. */
+/** The method that reads an operation's pages. `check` sees each answer first, and what was asked for on that page. */
 export declare function listing<S extends OperationShape>(transport: Transport, operation: Operation<S>, check?: (params: Params<S>, answer: S['answer']) => void): (...given: Given<Params<S>>) => Pages<S['answer']>;
-/** What was asked for is done, as this error says. */
-export declare function doneAlready<T>(data: T, { status, requestId }: TrunklineError): Answer<T>;
+/** With this code, an error says that what was asked for is done. */
+export declare function doneIf<T>(doneCode: ErrorCode, data: T): AfterLoss<T>;

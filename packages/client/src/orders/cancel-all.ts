@@ -18,7 +18,7 @@ export async function cancelAll(exchange: Exchange, scope: CancelAll): Promise<A
       for (const result of data.results) last.set(result.order_id, result)
       const has = (...results: readonly string[]) => data.results.some(({ result }) => results.includes(result))
       const answer = { data: { ...data, results: [...last.values()] }, meta }
-      if (!data.remaining && !has('not_attempted', 'failed')) return answer
+      if (data.remaining === 0 && !has('not_attempted', 'failed')) return answer
       // Only rounds that did nothing count.
       if (has('cancelled', 'requested')) exchange.renew()
       const left = new TrunklineError('timed_out', 'Some orders are left.')

@@ -50,7 +50,9 @@ export function orders(transport: Transport): Orders {
       const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() }
       // A new order replaces none, and is for an amount of money only if it says so.
       const asked = { ...ticket, order_notional: ticket.order_notional ?? '', replaces_order_id: '' }
-      return callOf(commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, !ticket.cl_order_id, asked))
+      return callOf(
+        commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, params.cl_order_id !== ticket.cl_order_id, asked)
+      )
     },
     preview: calling(transport, previewOrder),
     read: calling(transport, readOrder),
@@ -58,7 +60,16 @@ export function orders(transport: Transport): Orders {
     modify(change, options) {
       const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() }
       const asked = { ...change, replaces_order_id: change.order_id }
-      return callOf(commandOnce(transport.begin(options), modifyOrder, params, params.new_cl_order_id, !change.new_cl_order_id, asked))
+      return callOf(
+        commandOnce(
+          transport.begin(options),
+          modifyOrder,
+          params,
+          params.new_cl_order_id,
+          params.new_cl_order_id !== change.new_cl_order_id,
+          asked
+        )
+      )
     },
     cancel: calling(
       transport,
