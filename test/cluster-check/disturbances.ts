@@ -41,11 +41,20 @@ function nodeOf({ nodes }: Stage, number: number): CheckedNode {
 }
 
 function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Disturbance, 'begin' | 'end'> {
-  const about = (stage: Stage) => {
-    if (name === 'brokers') nodeOf(stage, number).disturbed()
-    return stage.links[number - 1]
+  return {
+    begin(stage) {
+      const node = nodeOf(stage, number)
+      if (name === 'brokers') node.disturbed()
+      if (name === 'database') node.disturbLease('database link')
+      stage.links[number - 1]?.impair(name, fault)
+    },
+    end(stage) {
+      const node = nodeOf(stage, number)
+      if (name === 'brokers') node.disturbed()
+      if (name === 'database') node.freeLease('database link')
+      stage.links[number - 1]?.clear(name)
+    }
   }
-  return { begin: stage => about(stage)?.impair(name, fault), end: stage => about(stage)?.clear(name) }
 }
 
 function linkOf(name: LinkName, faults: readonly LinkFault[] = LINK_FAULTS): Make {
@@ -99,8 +108,14 @@ const MAKES = {
     const how: Stop = chance.oneOf(['fast', 'immediate'] as const) ?? 'fast'
     return {
       ...{ title: `PostgreSQL stopped (${how}) and started`, holdMs: chance.whole(...DATABASE_MS) },
-      begin: stage => stage.database.stop(how),
-      end: stage => stage.database.run()
+      begin(stage) {
+        for (const node of stage.nodes) node.disturbLease('PostgreSQL')
+        return stage.database.stop(how)
+      },
+      async end(stage) {
+        await stage.database.run()
+        for (const node of stage.nodes) node.freeLease('PostgreSQL')
+      }
     }
   },
   'clock moved'(chance) {

@@ -6,14 +6,14 @@ import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { within } from '@trunkline/testkit/within'
 import type { Guard } from '../../scripts/cluster/guard.ts'
+import { Explanations, type LeaseDisturbance } from './ends.ts'
+import type { Machine } from './machine.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../packages/server/src/main.ts')
 const SET_CLOCK = fileURLToPath(import.meta.resolve('@trunkline/testkit/crash/set-clock'))
 const REROUTE = fileURLToPath(new URL('./reroute.ts', import.meta.url))
 const READY = 'Trunkline is ready at '
 const OUTPUT_SHOWN = 3_000
-/** Of a node that has lost its lease. */
-const LEASE_LOST = 70
 /** Disturbances of several rounds. */
 const REMEMBERED = 100
 /** The pause before a node that ended is started again. */
@@ -55,17 +55,13 @@ class NodeProgram extends ChildProgram {
   }
 }
 
-/** What a node was doing when it ended. */
-interface Expected {
-  readonly codes: readonly (number | string)[]
-}
-
 export interface CheckedNodeOptions {
   readonly number: number
   readonly url: string
   readonly env: Readonly<Record<string, string>>
   /** Ends its processes if this one is killed. */
   readonly guard: Guard
+  readonly machine: Pick<Machine, 'lateMs'>
   /** Called with an end that nothing explains. */
   readonly onFault: (what: string) => void
 }
@@ -76,8 +72,8 @@ export class CheckedNode {
   readonly url: string
   readonly #options: CheckedNodeOptions
   readonly #ends = new Map<string, number>()
+  readonly #explanations = new Explanations()
   #program: NodeProgram | null = null
-  #expected: Expected = { codes: [] }
   #earlierOutput = ''
   #isWanted = false
   #isPaused = false
@@ -129,28 +125,40 @@ export class CheckedNode {
     this.#disturbedAt = [...this.#disturbedAt.slice(-REMEMBERED), performance.now()]
   }
 
+  /** Something keeps it from renewing its lease from now on. */
+  disturbLease(by: LeaseDisturbance): void {
+    this.#explanations.disturbLease(by)
+  }
+
+  freeLease(by: LeaseDisturbance): void {
+    this.#explanations.freeLease(by, performance.now())
+  }
+
   kill(): void {
     this.disturbed()
     this.#isPaused = false
+    this.#explanations.expect('SIGKILL')
     this.#program?.kill('SIGKILL')
   }
 
   /** Ends it as an operator does: its users move, and its requests are answered. */
   terminate(): void {
     this.disturbed()
-    this.#expected = { codes: [...this.#expected.codes, 0, 'SIGTERM'] }
+    this.#explanations.expect(0, 'SIGTERM')
     this.#program?.kill('SIGTERM')
   }
 
   pause(): void {
     if (this.#program?.isRunning !== true) return
     this.disturbed()
+    this.disturbLease('pause')
     this.#isPaused = true
     this.#program.kill('SIGSTOP')
   }
 
   resume(): void {
     this.disturbed()
+    this.freeLease('pause')
     this.#isPaused = false
     if (this.#program?.isRunning === true) this.#program.kill('SIGCONT')
   }
@@ -175,7 +183,7 @@ export class CheckedNode {
 
   #run(): void {
     this.disturbed()
-    this.#expected = { codes: ['SIGKILL', LEASE_LOST] }
+    this.#explanations.began()
     const program = new NodeProgram({ ...this.#options.env, TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN }, this.#aheadMs)
     this.#program = program
     this.#options.guard.began(program.pid, { endSignal: 'SIGTERM' })
@@ -188,8 +196,8 @@ export class CheckedNode {
     this.#ends.set(String(code), (this.#ends.get(String(code)) ?? 0) + 1)
     this.#earlierOutput = program.output
     const wasReady = program.output.includes(READY)
-    // A start fails while its database cannot be reached.
-    if (wasReady && this.#isWanted && !this.#expected.codes.includes(code))
+    const end = { code, wasReady, at: performance.now(), lateMs: (since: number) => this.#options.machine.lateMs(since) }
+    if (this.#isWanted && !this.#explanations.explains(end))
       this.#options.onFault(`node ${this.number} ended with ${code}:\n${program.output.slice(-OUTPUT_SHOWN)}`)
     await new Promise(resolve => setTimeout(resolve, RESTART_MS))
     if (this.#isWanted) this.#run()

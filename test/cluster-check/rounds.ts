@@ -168,7 +168,10 @@ export class Check implements AsyncDisposable {
     const waits = kills.flatMap(({ waitsMs }) => waitsMs).map(ms => Math.round(ms))
     const times = [disturbedMs, wholeMs, performance.now() - began].map(ms => (ms / 1_000).toFixed(1))
     const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : 'NOT WHOLE'
-    this.#options.print(`${title} (${times[0]} s): ${end}${waits.length > 0 ? `; orders accepted again after ${waits.join(' ')} ms` : ''}`)
+    const late = `; the machine was up to ${Math.round(this.#stage.machine.lateMs(began))} ms late`
+    this.#options.print(
+      `${title} (${times[0]} s): ${end}${late}${waits.length > 0 ? `; orders accepted again after ${waits.join(' ')} ms` : ''}`
+    )
     return agrees
   }
 

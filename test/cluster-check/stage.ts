@@ -13,6 +13,7 @@ import { until } from '@trunkline/testkit/until'
 import { type Guard, startGuard } from '../../scripts/cluster/guard.ts'
 import type { Credentials } from './client.ts'
 import { LINKS, NodeLinks } from './links.ts'
+import { type Machine, machine } from './machine.ts'
 import { CheckedNode } from './node.ts'
 import { Database, freePort } from './parties.ts'
 import { BROKERS, type CheckedUser, someUser } from './users.ts'
@@ -42,6 +43,7 @@ interface Parts {
   readonly sandbox: SandboxProcess
   readonly nodes: readonly CheckedNode[]
   readonly links: readonly NodeLinks[]
+  readonly machine: Machine
 }
 
 export class Stage implements AsyncDisposable {
@@ -51,6 +53,7 @@ export class Stage implements AsyncDisposable {
   readonly nodes: readonly CheckedNode[]
   /** In the order of the nodes. */
   readonly links: readonly NodeLinks[]
+  readonly machine: Machine
   readonly platform: Credentials
   readonly users: readonly CheckedUser[]
   readonly #folder: string
@@ -63,6 +66,7 @@ export class Stage implements AsyncDisposable {
     this.sandbox = parts.sandbox
     this.nodes = parts.nodes
     this.links = parts.links
+    this.machine = parts.machine
     this.platform = platform
     this.users = users
     this.#folder = parts.folder
@@ -161,6 +165,11 @@ async function started(undone: AsyncDisposableStack, fraction: () => number, onF
   const sandbox = undone.use(await SandboxProcess.start(brokersUrl, callbacks))
   for (const each of links) each.proxy('brokers').leadTo(sandbox.port)
   const keys = `check:${randomBytes(32).toString('base64')}`
+  const probed = machine(
+    join(folder, 'probe'),
+    ports.map(({ http }) => urlOf(http))
+  )
+  undone.use(probed.watch())
   const nodes = links.map((own, index) => {
     const { http = 0, between = 0 } = ports[index] ?? {}
     const databaseUrl = new URL(database.url)
@@ -182,11 +191,15 @@ async function started(undone: AsyncDisposableStack, fraction: () => number, onF
       TRUNKLINE_SANDBOX_URL: brokersUrl,
       TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET
     }
-    const node = new CheckedNode({ number: index + 1, url: `http://127.0.0.1:${http}`, env, guard, onFault })
+    const node = new CheckedNode({ number: index + 1, url: urlOf(http), env, guard, machine: probed, onFault })
     undone.defer(() => node.dispose())
     return node
   })
-  return { folder, guard, database, nats, sandbox, nodes, links }
+  return { folder, guard, database, nats, sandbox, nodes, links, machine: probed }
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`
 }
 
 function dataDirOf(folder: string, node: number): string {

@@ -42,6 +42,7 @@ import { MetricsPage } from './ops/metrics-page.ts'
 import { metricsToken } from './ops/metrics-token.ts'
 import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
+import { LEASE_LOST, ProcessEnd } from './ops/process-policy.ts'
 import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
@@ -372,7 +373,7 @@ function clusterNode(
 ): ClusterNode | null {
   const { databaseUrl, natsUrl } = settings
   if (natsUrl === null || databaseUrl === null) return null
-  return new ClusterNode(settings, { ...deps, databaseUrl, onLost: endProcess })
+  return new ClusterNode(settings, { ...deps, databaseUrl, onLost: cause => endProcess(new ProcessEnd(LEASE_LOST, cause)) })
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {

@@ -129,7 +129,7 @@ test('a cluster starts, serves through the balancer, outlives a node, ends every
   }
   await until(isSilent, 'the balancer has noticed that node 2 is silent', PATIENCE_MS, 500)
   // Its lease has ended meanwhile: it may do nothing more, and its supervisor starts it again.
-  await first.command('start 2', /^node 2 ended by itself \(exit code 70;/m)
+  await first.command('start 2', /^node 2 ended by itself \(exit code 69;/m)
   await first.command('', /^node 2 is ready after [\d.]+ s\.$/m)
   await first.command('drain 3', /^node 3 gives its users to the other nodes now/m)
   const drained = () => execFileSync('/bin/sh', ['-c', cli], { encoding: 'utf8', env: INHERITED })

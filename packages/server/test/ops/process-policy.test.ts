@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { EXIT_CODE, STOPPED_LATE } from '../../src/ops/process-policy.ts'
+import { EXIT_CODE, LEASE_LOST, STOPPED_LATE } from '../../src/ops/process-policy.ts'
 
 const POLICY = new URL('../../src/ops/process-policy.ts', import.meta.url).href
 const LOG = new URL('../../src/ops/log.ts', import.meta.url).href
 
 async function ended(body: string): Promise<{ readonly code: unknown; readonly output: string }> {
   const program = `
-    import { endLate, endOnUncaught } from ${JSON.stringify(POLICY)}
+    import { endLate, endOnUncaught, ProcessEnd } from ${JSON.stringify(POLICY)}
     import { PinoLog } from ${JSON.stringify(LOG)}
     endOnUncaught(new PinoLog('info'))
     setInterval(() => undefined, 1_000)
@@ -42,4 +42,10 @@ test('a stop that was cut short is not an unexpected state: it has its own code 
   const { code, output } = await ended("endLate(new PinoLog('info'), 25)")
   assert.equal(code, STOPPED_LATE, output)
   assert.match(output, /^trunkline ends: the stop was not finished within TRUNKLINE_SHUTDOWN_SECONDS \(25 s\)/m)
+})
+
+test('a lost lease is no crash: it has its own code, and its reason is printed', async () => {
+  const { code, output } = await ended(`queueMicrotask(() => { throw new ProcessEnd(${LEASE_LOST}, new Error('the lease is lost')) })`)
+  assert.equal(code, LEASE_LOST, output)
+  assert.match(output, /^trunkline ends: the lease is lost$/m)
 })
