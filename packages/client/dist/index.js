@@ -121,7 +121,7 @@ function dataOf({ status, headers, text }, { member, order, requestId: sentId, s
   if (status >= 200 && status < 300 && hasMember(body, member, order)) return body;
   const { code, message, details, order_id: orderId, request_id: named } = body;
   const requestId = headers.get("x-request-id") ?? sentId;
-  const isOurs = status >= 400 && named === requestId && /^application\/json\b/.test(headers.get("content-type") ?? "");
+  const isOurs = status >= 400 && [requestId, sentId].includes(named) && /^application\/json\b/.test(headers.get("content-type") ?? "");
   if (!isOurs || typeof code !== "string")
     throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, { status, requestId });
   const shown = (value) => secrets.reduce((left, secret) => left.replaceAll(secret || "\0", "[secret]"), String(value));
@@ -143,7 +143,7 @@ function parsed(text) {
 function hasMember(body, member, order) {
   const name = member.replace("[]", "");
   const value = name ? body[name] : body;
-  return name === member ? typeof value === "string" && [value, ""].includes(order) : isRecords(value);
+  return name === member ? typeof value === "string" && (order || value) === value : isRecords(value);
 }
 function isRecords(value) {
   return Array.isArray(value) && value.every((each) => Object(each) === each);
@@ -304,7 +304,7 @@ function pagesOf(next, query, read) {
       if (!following) return;
       if (following === mark) throw new TrunklineError("answer_unreadable", "The list does not go on.");
       from = following;
-      if ((count & count - 1) === 0) mark = from;
+      if (!(count & count - 1)) mark = from;
     }
   }
   async function* items() {

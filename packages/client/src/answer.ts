@@ -21,11 +21,10 @@ export function dataOf({ status, headers, text }: RawAnswer, { member, order, re
   const body = parsed(text)
   if (status >= 200 && status < 300 && hasMember(body, member, order)) return body
   const { code, message, details, order_id: orderId, request_id: named } = body
-  // A browser does not show the header to a page of another origin.
   const requestId = headers.get('x-request-id') ?? sentId
-  // Of another's answer nothing is believed: the service names the request twice. A redirect is not followed: the credentials would go
-  // with it.
-  const isOurs = status >= 400 && named === requestId && /^application\/json\b/.test(headers.get('content-type') ?? '')
+  // Of another's answer nothing is believed: the service names the request in header and body. A proxy may have changed the id before the
+  // service, or the header after it. A redirect is not followed: the credentials would go with it.
+  const isOurs = status >= 400 && [requestId, sentId].includes(named) && /^application\/json\b/.test(headers.get('content-type') ?? '')
   if (!isOurs || typeof code !== 'string')
     throw fail('answer_unreadable', `The answer ${status} is not the service’s.`, { status, requestId })
   // A refusal may quote what it was sent.
@@ -51,7 +50,7 @@ function parsed(text: string) {
 function hasMember(body: Readonly<Record<string, unknown>>, member: string, order: string): boolean {
   const name = member.replace('[]', '')
   const value = name ? body[name] : body
-  return name === member ? typeof value === 'string' && [value, ''].includes(order) : isRecords(value)
+  return name === member ? typeof value === 'string' && (order || value) === value : isRecords(value)
 }
 
 function isRecords(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {

@@ -44,7 +44,7 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
       // Otherwise a list that leads back to a page before would never end. Any circle meets a mark that is moved ever more rarely.
       if (following === mark) throw new TrunklineError('answer_unreadable', 'The list does not go on.')
       from = following
-      if ((count & (count - 1)) === 0) mark = from
+      if (!(count & (count - 1))) mark = from
     }
   }
   async function* items() {

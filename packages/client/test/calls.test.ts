@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type RequestNotice, Trunkline, TrunklineError } from '../src/index.ts'
 import { ACCOUNT, answer, broken, errorOf, problem, SECRETS, type Step, script, ticket } from './scripted.ts'
@@ -95,8 +95,11 @@ describe('reads', () => {
       throw new TypeError('no')
     }
     const run = script([], { fetch: atOnce })
-    assert.equal((await errorOf(run.user.accounts.list({}, { retries: 0, timeoutMs: 1 }))).code, 'connection_failed')
-    await setTimeout(10)
+    const control = new AbortController()
+    assert.equal((await errorOf(run.user.accounts.list({}, { retries: 0, signal: control.signal }))).code, 'connection_failed')
+    control.abort()
+    await setImmediate()
+    await setImmediate()
     assert.deepEqual(rejected, [])
   })
 

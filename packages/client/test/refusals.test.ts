@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ORDER_REFUSALS } from '../src/generated/openapi.ts'
 import type { TrunklineUser } from '../src/index.ts'
-import { ACCOUNT, answer, broken, errorOf, ORDER_ID, order, problem, type Step, script, ticket } from './scripted.ts'
+import { ACCOUNT, answer, broken, errorOf, idOf, ORDER_ID, order, problem, type Sent, type Step, script, ticket } from './scripted.ts'
 
 const STATUSES = [200, 400, 401, 403, 404, 405, 407, 408, 409, 413, 418, 422, 429, 431, 499, 500, 502, 503, 504]
 /** The code that the service would give with the status, or with one near it. */
@@ -93,6 +93,20 @@ describe('a refusal of the service', () => {
       assert.deepEqual([error.code, error.status, error.clOrderId, error.retrySafe], [code, status, 'rebalance-1', false])
     })
   }
+
+  test('is known by the id of its header or by the one that was sent, whatever a proxy does with the header', async () => {
+    const refusal = (sent: Sent, header: string | null, named: string) =>
+      new Response(JSON.stringify({ code: 'account_not_found', message: 'No.', request_id: named }), {
+        status: 404,
+        headers: { 'content-type': 'application/json', ...(header !== null && { 'x-request-id': header.replace('sent', idOf(sent)) }) }
+      })
+    const steps: readonly Step[] = [
+      sent => refusal(sent, null, idOf(sent)),
+      sent => refusal(sent, 'sent, another', idOf(sent)),
+      sent => refusal(sent, 'of-the-proxy', 'of-the-proxy')
+    ]
+    for (const step of steps) assert.equal((await errorOf(script([step]).user.orders.place(ticket))).code, 'account_not_found')
+  })
 
   test('says that nothing was done, unless a request that was carried out twice gets the same', async () => {
     const done: readonly (readonly [number, string, boolean])[] = [

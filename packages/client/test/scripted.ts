@@ -73,7 +73,7 @@ export function problem(status: number, code: string, more: object = {}, headers
   return sent => answer({ code, message: `A ${code}.`, request_id: idOf(sent), ...more }, status, headers)(sent)
 }
 
-function idOf({ headers }: Sent): string {
+export function idOf({ headers }: Sent): string {
   return headers.get('x-request-id') ?? ''
 }
 
