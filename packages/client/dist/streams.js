@@ -46,9 +46,11 @@ var StreamConnection = class {
   /** Of the timer that is set: the next look, or the next attempt. */
   #cancel = () => void 0;
   #receivedMs = null;
+  /** Since something was received. */
+  #isPinged = false;
   #failures = 0;
   #refusals = 0;
-  /** What the service reported before it closed. */
+  /** What the service reported last, if it was an error: a close may follow. */
   #reported = null;
   /** @throws StreamError setting_invalid */
   constructor(options, handlers) {
@@ -107,6 +109,7 @@ var StreamConnection = class {
   }
   #open() {
     this.#reported = null;
+    this.#isPinged = false;
     const openedMs = this.timers.nowMs();
     try {
       const socket = new this.#Socket(this.#options.url);
@@ -130,6 +133,8 @@ var StreamConnection = class {
   }
   #received(data) {
     this.#receivedMs = this.timers.nowMs();
+    this.#isPinged = false;
+    this.#reported = null;
     this.#handlers.received(parsed(data));
   }
   /** What an earlier socket still reports is ignored. */
@@ -144,12 +149,15 @@ var StreamConnection = class {
   #look(sinceMs) {
     this.#cancel = this.timers.after(LOOK_EVERY_MS, () => {
       const silentMs = this.timers.nowMs() - Math.max(sinceMs, this.#receivedMs ?? sinceMs);
-      if (silentMs >= DEAD_AFTER_MS) {
+      if (silentMs >= DEAD_AFTER_MS && (this.#isPinged || !this.#isOpen)) {
         this.end("the service was silent for too long");
         return;
       }
       if (this.#isReady) this.#failures = 0;
-      if (silentMs >= PING_AFTER_MS) this.send(this.#handlers.ping());
+      if (silentMs >= PING_AFTER_MS) {
+        this.#isPinged = true;
+        this.send(this.#handlers.ping());
+      }
       this.#look(sinceMs);
     });
   }
@@ -344,8 +352,7 @@ var Follower = class extends Reader {
   }
   /** Nothing comes for now; the reader is given the reason, unless it knows it. */
   interrupted(reason) {
-    for (const connectionId of this.health.keys()) this.#queue.delete(connectionId);
-    this.health.clear();
+    for (const connectionId of this.health.keys()) this.forget(connectionId);
     this.interruption = reason;
     this.#unread = reason === this.#read ? null : reason;
     this.wake();
@@ -376,12 +383,17 @@ var Follower = class extends Reader {
     this.health.set(status.connection_id, status);
     this.#put(status, status.connection_id);
   }
+  forget(connectionId) {
+    this.health.delete(connectionId);
+    this.#queue.delete(connectionId);
+  }
   deleted() {
     this.#put({ type: "deleted" });
     this.end();
   }
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message) {
+    this.interruption = message;
     this.#refusals += 1;
     const { readEvents } = this.#options;
     const isResuming = this.#seq !== null;
@@ -761,7 +773,19 @@ var LiveCopy = class {
    * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
    * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
-  async *run(signal) {
+  run(signal) {
+    const over = new AbortController();
+    const changes = this.#run(AbortSignal.any([signal, over.signal]));
+    const end = changes.return.bind(changes);
+    return Object.assign(changes, {
+      // Otherwise it would wait for the next change.
+      return(value) {
+        over.abort();
+        return end(value);
+      }
+    });
+  }
+  async *#run(signal) {
     const { stream, userId, load, save } = this.#options;
     if (this.#isRunning) throw new StreamError("followed_already", "this copy is kept already");
     this.#isRunning = true;
@@ -791,6 +815,7 @@ var LiveCopy = class {
   /** Removes the records of a connection that was deleted; no update does. */
   forget(connectionId) {
     this.#records.forget(connectionId);
+    this.#following?.forget(connectionId);
   }
   /**
    * Resolves when it is live, also if that takes for ever.
@@ -1125,6 +1150,7 @@ var MarketStream = class {
   async history(options) {
     const { signal } = options;
     signal?.throwIfAborted();
+    this.#demandCapacity();
     const read = new HistoryRead(options);
     const abort = () => read.end(signal?.reason);
     this.#add(read);
@@ -1137,14 +1163,17 @@ var MarketStream = class {
     }
   }
   #read(channel, { signal, onStatus }) {
+    this.#demandCapacity();
     const subscription = new ChannelSubscription(channel, onStatus, this.#connection.timers, () => this.#remove(subscription));
     subscription.stopWith(signal);
     if (!subscription.isEnded) this.#add(subscription);
     return subscription;
   }
-  #add(subscription) {
+  #demandCapacity() {
     if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX)
       throw new StreamError("too_many", `one stream has at most ${SUBSCRIPTIONS_MAX} subscriptions`);
+  }
+  #add(subscription) {
     this.#subscriptions.add(subscription);
     this.#connection.start();
     this.#ask(subscription);

@@ -63,7 +63,7 @@ export const SYSTEM_TIMERS: Timers = {
 
 /** Nothing received for so long: the service is asked for a sign of life. It answers, and never asks. */
 const PING_AFTER_MS = 15_000
-/** … and after so long the connection is dead, whatever the operating system believes. */
+/** … and after so long without an answer the connection is dead, whatever the operating system believes. */
 const DEAD_AFTER_MS = 30_000
 const LOOK_EVERY_MS = 5_000
 const WAIT_MS = { first: 250, max: 30_000 }
@@ -84,9 +84,11 @@ export class StreamConnection {
   /** Of the timer that is set: the next look, or the next attempt. */
   #cancel: () => void = () => undefined
   #receivedMs: number | null = null
+  /** Since something was received. */
+  #isPinged = false
   #failures = 0
   #refusals = 0
-  /** What the service reported before it closed. */
+  /** What the service reported last, if it was an error: a close may follow. */
   #reported: string | null = null
 
   /** @throws StreamError setting_invalid */
@@ -158,6 +160,7 @@ export class StreamConnection {
 
   #open(): void {
     this.#reported = null
+    this.#isPinged = false
     const openedMs = this.timers.nowMs()
     try {
       const socket = new this.#Socket(this.#options.url)
@@ -185,6 +188,8 @@ export class StreamConnection {
 
   #received(data: unknown): void {
     this.#receivedMs = this.timers.nowMs()
+    this.#isPinged = false
+    this.#reported = null
     this.#handlers.received(parsed(data))
   }
 
@@ -201,13 +206,17 @@ export class StreamConnection {
   #look(sinceMs: number): void {
     this.#cancel = this.timers.after(LOOK_EVERY_MS, () => {
       const silentMs = this.timers.nowMs() - Math.max(sinceMs, this.#receivedMs ?? sinceMs)
-      if (silentMs >= DEAD_AFTER_MS) {
+      // Of a page in the background, or a busy process, this may be the first look for long.
+      if (silentMs >= DEAD_AFTER_MS && (this.#isPinged || !this.#isOpen)) {
         this.end('the service was silent for too long')
         return
       }
       // Not earlier: a service that takes the credentials and closes at once would be asked again and again.
       if (this.#isReady) this.#failures = 0
-      if (silentMs >= PING_AFTER_MS) this.send(this.#handlers.ping())
+      if (silentMs >= PING_AFTER_MS) {
+        this.#isPinged = true
+        this.send(this.#handlers.ping())
+      }
       this.#look(sinceMs)
     })
   }

@@ -222,6 +222,19 @@ test('a silent service is asked for a sign of life after 15 seconds, and left af
   assert.equal(network.sockets.length, 2)
 })
 
+test('a page that was asleep asks for a sign of life before it gives a connection up', () => {
+  const network = new Network()
+  streamOf(network).follow('ada')
+  const socket = welcome(network.last)
+  network.sleep(60_000)
+  network.pass(0)
+  assert.deepEqual([socket.sentAs('ping').length, socket.isClosed], [1, false])
+  socket.receive({ type: 'pong' })
+  network.sleep(60_000)
+  network.pass(5_000)
+  assert.ok(socket.isClosed)
+})
+
 test('the wait between attempts doubles to 30 seconds, and is short again after a session that has lasted', () => {
   const network = new Network()
   void streamOf(network).follow('ada')

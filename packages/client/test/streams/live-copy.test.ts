@@ -161,6 +161,8 @@ test('a copy is not live while the connection is gone, however much waits for it
   })
   await turn()
   assert.equal(copy.health.get('c')?.health, 'live')
+  copy.forget('c')
+  assert.equal(copy.health.size, 0)
   network.last.receive(orderUpdate(2), orderUpdate(3))
   await turn()
   // The third has arrived, and is not in the copy.
@@ -222,6 +224,19 @@ test('a copy that is stopped while it reads its snapshot stops, and those that w
   assert.deepEqual(await first, { done: true, value: 'stopped' })
   await assert.rejects(live, /not kept any more/)
   await assert.rejects(copy.verify(new AbortController().signal), /a copy that is kept/)
+})
+
+test('a copy that is left while it waits for a change is left at once', async () => {
+  const network = new Network()
+  const { copy, changes } = copyOf(network)
+  const first = changes.next()
+  await begin(network, 1)
+  await first
+  const second = changes.next()
+  await copy.live()
+  await changes.return('stopped')
+  assert.deepEqual(await second, { done: true, value: 'stopped' })
+  assert.ok(network.last.isClosed)
 })
 
 test('a second run of a copy, and a second copy of its user, are refused, and the first one goes on', async () => {

@@ -110,6 +110,16 @@ describe('the streams of the client', () => {
     assert.ok(!types.includes('begin') && types.includes('orders'))
   })
 
+  test('a user that does not exist is named at the first refusal', async () => {
+    const { stream } = await stage()
+    const types: string[] = []
+    const following = async () => {
+      for await (const { type } of stream.follow('nobody-of-this-name')) types.push(type)
+    }
+    await assert.rejects(following, { code: 'user_not_found' })
+    assert.ok(types.every(type => type === 'interrupted'))
+  })
+
   test('market data goes on over breaking connections', async () => {
     const { user } = await stage()
     const [connection] = await user.connections.list()

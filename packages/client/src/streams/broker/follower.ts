@@ -80,8 +80,7 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
 
   /** Nothing comes for now; the reader is given the reason, unless it knows it. */
   interrupted(reason: string): void {
-    for (const connectionId of this.health.keys()) this.#queue.delete(connectionId)
-    this.health.clear()
+    for (const connectionId of this.health.keys()) this.forget(connectionId)
     this.interruption = reason
     this.#unread = reason === this.#read ? null : reason
     this.wake()
@@ -117,6 +116,11 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
     this.#put(status, status.connection_id)
   }
 
+  forget(connectionId: string): void {
+    this.health.delete(connectionId)
+    this.#queue.delete(connectionId)
+  }
+
   deleted(): void {
     this.#put({ type: 'deleted' })
     this.end()
@@ -124,6 +128,7 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
 
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message: string): void {
+    this.interruption = message
     this.#refusals += 1
     const { readEvents } = this.#options
     const isResuming = this.#seq !== null

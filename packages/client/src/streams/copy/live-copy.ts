@@ -96,7 +96,20 @@ export class LiveCopy {
    * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
    * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
-  async *run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
+  run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
+    const over = new AbortController()
+    const changes = this.#run(AbortSignal.any([signal, over.signal]))
+    const end = changes.return.bind(changes)
+    return Object.assign(changes, {
+      // Otherwise it would wait for the next change.
+      return(value: Parameters<typeof end>[0]) {
+        over.abort()
+        return end(value)
+      }
+    })
+  }
+
+  async *#run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
     const { stream, userId, load, save } = this.#options
     if (this.#isRunning) throw new StreamError('followed_already', 'this copy is kept already')
     this.#isRunning = true
@@ -128,6 +141,7 @@ export class LiveCopy {
   /** Removes the records of a connection that was deleted; no update does. */
   forget(connectionId: string): void {
     this.#records.forget(connectionId)
+    this.#following?.forget(connectionId)
   }
 
   /**

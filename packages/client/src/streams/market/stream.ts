@@ -84,6 +84,7 @@ export class MarketStream {
   async history(options: HistoryOptions): Promise<readonly Bar[]> {
     const { signal } = options
     signal?.throwIfAborted()
+    this.#demandCapacity()
     const read = new HistoryRead(options)
     const abort = (): void => read.end(signal?.reason)
     this.#add(read)
@@ -97,15 +98,19 @@ export class MarketStream {
   }
 
   #read<T>(channel: Channel<T>, { signal, onStatus }: Subscribing): Reading<T> {
+    this.#demandCapacity()
     const subscription = new ChannelSubscription(channel, onStatus, this.#connection.timers, () => this.#remove(subscription))
     subscription.stopWith(signal)
     if (!subscription.isEnded) this.#add(subscription)
     return subscription
   }
 
-  #add(subscription: Subscription): void {
+  #demandCapacity(): void {
     if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX)
       throw new StreamError('too_many', `one stream has at most ${SUBSCRIPTIONS_MAX} subscriptions`)
+  }
+
+  #add(subscription: Subscription): void {
     this.#subscriptions.add(subscription)
     this.#connection.start()
     this.#ask(subscription)

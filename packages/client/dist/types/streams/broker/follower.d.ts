@@ -35,6 +35,7 @@ export declare class Follower extends Reader<Followed> implements Following, Sub
     /** @throws Error if a number is missing */
     update(update: Update): void;
     healthIs(status: StreamStatus): void;
+    forget(connectionId: string): void;
     deleted(): void;
     /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
     refused(message: string): void;

@@ -42,4 +42,6 @@ export interface Following extends Reading<Followed> {
     readonly interruption: string | null;
     /** How each connection follows its broker, by `connection_id`; empty while the service does not send updates. */
     readonly health: ReadonlyMap<string, StreamStatus>;
+    /** Removes the health of a connection that was deleted: the service does not report it any more. */
+    forget(connectionId: string): void;
 }
