@@ -22,9 +22,16 @@ const START_MS_MAX = 1_200
 const LONG_PAUSE_MS = [3_300, 4_500] as const
 const SHORT_PAUSE_MS = [300, 2_200] as const
 const LINK_MS = [400, 4_000] as const
+/** Longer than a lease and the time in which two nodes may both read a stream: a node that ignores the end of its lease is seen. */
+const LONG_LINK_MS = 8_000
 const NATS_MS = [0, 1_500] as const
 const DATABASE_MS = [0, 900] as const
 const CLOCK_MINUTES_MAX = 10
+
+/** How long a link is impaired: a quarter of them for long. */
+function linkMs(chance: Chance): number {
+  return chance.happens(0.25) ? LONG_LINK_MS : chance.whole(...LINK_MS)
+}
 
 type Make = (chance: Chance) => Pick<Disturbance, 'title' | 'holdMs' | 'begin' | 'end'> & Partial<Pick<Disturbance, 'node'>>
 
@@ -44,13 +51,13 @@ function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Distu
   return {
     begin(stage) {
       const node = nodeOf(stage, number)
-      if (name === 'brokers') node.disturbed()
+      if (name === 'brokers') node.disturbed('brokers link')
       if (name === 'database') node.disturbLease('database link')
       stage.links[number - 1]?.impair(name, fault)
     },
     end(stage) {
       const node = nodeOf(stage, number)
-      if (name === 'brokers') node.disturbed()
+      if (name === 'brokers') node.free('brokers link')
       if (name === 'database') node.freeLease('database link')
       stage.links[number - 1]?.clear(name)
     }
@@ -60,7 +67,7 @@ function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Distu
 function linkOf(name: LinkName, faults: readonly LinkFault[] = LINK_FAULTS): Make {
   return chance => {
     const [number, fault] = [aNode(chance), chance.oneOf(faults) ?? 'cut']
-    return { title: `node ${number}'s link with ${name} ${fault}`, holdMs: chance.whole(...LINK_MS), ...linkFault(name, number, fault) }
+    return { title: `node ${number}'s link with ${name} ${fault}`, holdMs: linkMs(chance), ...linkFault(name, number, fault) }
   }
 }
 
@@ -94,7 +101,7 @@ const MAKES = {
     const fault = chance.oneOf(['cut', 'held'] as const) ?? 'cut'
     const all = [1, 2, 3].map(number => linkFault('nats', number, fault))
     return {
-      ...{ title: `NATS ${fault} for all nodes`, holdMs: chance.whole(...LINK_MS) },
+      ...{ title: `NATS ${fault} for all nodes`, holdMs: linkMs(chance) },
       begin: stage => all.forEach(({ begin }) => void begin(stage)),
       end: stage => all.forEach(({ end }) => void end(stage))
     }

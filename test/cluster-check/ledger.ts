@@ -24,6 +24,8 @@ export interface Attempt {
   readonly at: number
   readonly endedAt: number
   readonly isAccepted: boolean
+  /** The quantity, if the answer says that its broker has the order. */
+  readonly sent: number | null
 }
 
 export class Ledger {

@@ -16,6 +16,8 @@ const ANSWER_MS = 5_000
 /** How long it repeats. */
 const REPEAT_MS_MAX = PATIENCE_MS
 const RESTING_CENTS = 500
+/** What an order is that its broker has taken. */
+const AT_BROKER = ['working', 'partially_filled', 'filled', 'cancelled']
 
 interface Resting {
   readonly account: UserAccount
@@ -81,7 +83,9 @@ export class Load {
     const at = performance.now()
     const answer = await this.#repeated(user, 'POST', '/orders', ticket, chance)
     this.#settle(requested, answer, 201)
-    this.#ledger.attempts.push({ userId: user.userId, at, endedAt: performance.now(), isAccepted: answer?.status === 201 })
+    const isAccepted = answer?.status === 201
+    const sent = isAccepted && AT_BROKER.includes(answer.body.normalized_status) ? terms.quantity : null
+    this.#ledger.attempts.push({ userId: user.userId, at, endedAt: performance.now(), isAccepted, sent })
     if (cents !== null && (answer?.status === 201 || answer?.status === 409))
       this.#of(account).push({ account, terms, orderId: answer.body.order_id })
   }

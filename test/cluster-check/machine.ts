@@ -30,11 +30,11 @@ export class Machine {
     this.#probes = probes
   }
 
-  /** How late the latest was since an instant. What still waits counts too. Milliseconds. */
-  lateMs(since: number): number {
+  /** How late the latest was between two instants. What still waits counts too. Milliseconds. */
+  lateMs(since: number, until = Number.POSITIVE_INFINITY): number {
     const now = this.#probes.nowMs()
     const late = this.#samples
-      .filter(({ at, lateMs }) => at + (lateMs ?? now - at) >= since)
+      .filter(({ at, lateMs }) => at <= until && at + (lateMs ?? now - at) >= since)
       .map(({ at, lateMs }) => lateMs ?? Math.max(0, now - at - SAMPLE_EVERY_MS))
     return Math.max(0, ...late)
   }

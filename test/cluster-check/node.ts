@@ -55,6 +55,12 @@ class NodeProgram extends ChildProgram {
   }
 }
 
+interface Disturbance {
+  readonly by: string
+  readonly from: number
+  to: number
+}
+
 export interface CheckedNodeOptions {
   readonly number: number
   readonly url: string
@@ -79,7 +85,7 @@ export class CheckedNode {
   #isPaused = false
   #aheadMs = 0
   #starting: Promise<void> = Promise.resolve()
-  #disturbedAt: number[] = []
+  #disturbances: Disturbance[] = []
 
   constructor(options: CheckedNodeOptions) {
     this.number = options.number
@@ -116,13 +122,20 @@ export class CheckedNode {
     return this.#ends
   }
 
-  /** When something began or ended that keeps it from its work, by the monotonic clock: what is remembered of it. */
-  get disturbedAt(): readonly number[] {
-    return this.#disturbedAt
+  /** What kept it from its work, by the monotonic clock: what is remembered of it. */
+  get disturbances(): readonly { readonly from: number; readonly to: number }[] {
+    return this.#disturbances
   }
 
-  disturbed(): void {
-    this.#disturbedAt = [...this.#disturbedAt.slice(-REMEMBERED), performance.now()]
+  /** Something keeps it from its work for a moment, or until {@link free}. */
+  disturbed(by: 'moment' | 'pause' | 'brokers link' = 'moment'): void {
+    const from = performance.now()
+    this.#disturbances = [...this.#disturbances.slice(-REMEMBERED), { by, from, to: by === 'moment' ? from : Number.POSITIVE_INFINITY }]
+  }
+
+  free(by: 'pause' | 'brokers link'): void {
+    const going = this.#disturbances.find(each => each.by === by && each.to === Number.POSITIVE_INFINITY)
+    if (going !== undefined) going.to = performance.now()
   }
 
   /** Something keeps it from renewing its lease from now on. */
@@ -150,14 +163,14 @@ export class CheckedNode {
 
   pause(): void {
     if (this.#program?.isRunning !== true) return
-    this.disturbed()
+    this.disturbed('pause')
     this.disturbLease('pause')
     this.#isPaused = true
     this.#program.kill('SIGSTOP')
   }
 
   resume(): void {
-    this.disturbed()
+    this.free('pause')
     this.freeLease('pause')
     this.#isPaused = false
     if (this.#program?.isRunning === true) this.#program.kill('SIGCONT')

@@ -14,7 +14,7 @@ import { Load } from './load.ts'
 import { marketFault } from './market-view.ts'
 import type { CheckedNode } from './node.ts'
 import { Stage } from './stage.ts'
-import { Witness } from './witness.ts'
+import { UNJUDGED_MS, Witness } from './witness.ts'
 
 /** The average pause between two operations of a client; each user has two. */
 const PAUSE_MS = 300
@@ -94,8 +94,9 @@ export class Check implements AsyncDisposable {
     const view = new BrokerView(stage.sandbox)
     this.#load = new Load(stage, this.#ledger, view, chance.apart())
     this.#judge = new Judge(stage, this.#ledger, view, followers)
+    const { sandbox, nodes, machine } = stage
     const brokers = stage.links.map(links => links.proxy('brokers'))
-    this.#witness = new Witness({ sandbox: stage.sandbox, nodes: stage.nodes, brokers, nowMs: () => performance.now() })
+    this.#witness = new Witness({ sandbox, nodes, machine, brokers, nowMs: () => performance.now() })
     this.#watching = this.#witness.watch()
   }
 
@@ -126,6 +127,9 @@ export class Check implements AsyncDisposable {
       const number = this.#options.first + index
       if (!(await this.#round(number))) return false
     }
+    await delay(UNJUDGED_MS)
+    this.#ledger.attempts = []
+    this.#witnessed('after the last round')
     return true
   }
 
@@ -161,7 +165,7 @@ export class Check implements AsyncDisposable {
     const agrees = isWhole && (await this.#agrees(title))
     const market = agrees ? await marketFault(this.#stage, this.#marketChance) : null
     if (market !== null) this.#find(title, market)
-    for (const what of this.#witness.takeFaults(quantity => this.#ledger.accountOf(quantity)?.loginId ?? null)) this.#find(title, what)
+    this.#witnessed(title)
     for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
     await this.#stage.refillMarket()
     this.#outcome.rounds += 1
@@ -202,6 +206,15 @@ export class Check implements AsyncDisposable {
       }
       this.#outcome.waitsMs.push(...waitsMs)
     }
+  }
+
+  #witnessed(title: string): void {
+    const accounts = this.#stage.users.flatMap(({ accounts: own }) => own)
+    const byBroker = Map.groupBy(accounts, ({ broker }) => broker)
+    const streams = new Map([...byBroker].map(([broker, group]) => [broker, group.map(({ loginId }) => loginId)]))
+    const orders = this.#ledger.attempts.flatMap(({ sent }) => (sent === null ? [] : [sent]))
+    const loginOf = (quantity: number) => this.#ledger.accountOf(quantity)?.loginId ?? null
+    for (const what of this.#witness.takeFaults(loginOf, { streams, orders })) this.#find(title, what)
   }
 
   async #isWhole(title: string): Promise<boolean> {

@@ -1,17 +1,23 @@
-// What the brokers see: from which node each account stream is read, and from which node each order comes.
+// What the brokers see: from which node each account stream is read, and from which node each command comes.
 import type { Json, SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
 import type { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
+import type { Machine } from './machine.ts'
 import type { CheckedNode } from './node.ts'
+import { type Command, CommandReader } from './request-reader.ts'
 
 const LOOK_EVERY_MS = 100
 /** Two undisturbed nodes that both read the same account stream for longer than this are two owners. */
 const OVERLAP_MS_MAX = 2_000
 /** A node that was disturbed may need so long to end, or to leave the streams. */
 const RECOVERY_MS = 5_000
-/** Around an order: who read the stream for so long before and after owned the account. */
-const AROUND_ORDER_MS = 600
-const HEAD_END = '\r\n\r\n'
-const BODY_MAX = 64 * 1024
+/** Around a command: who read the stream for so long before and after owned the account. */
+const AROUND_COMMAND_MS = 600
+/** What was sent so shortly ago is judged the next time. */
+export const UNJUDGED_MS = AROUND_COMMAND_MS + OVERLAP_MS_MAX
+/** The longest time without a look at the streams. */
+const BLIND_MS_MAX = 3_000
+/** On a late machine these times are longer by so many times its lateness. */
+const STEPS = 4
 
 interface Span {
   readonly login: string
@@ -20,32 +26,60 @@ interface Span {
   to: number
 }
 
-interface SentOrder {
+interface SentCommand extends Command {
   readonly node: number
-  readonly quantity: number
   readonly at: number
+}
+
+/** A time in which something kept a node from its work; it may go on. */
+export interface Disturbed {
+  readonly from: number
+  readonly to: number
 }
 
 export interface WitnessParts {
   readonly sandbox: Pick<SandboxProcess, 'control'>
-  readonly nodes: readonly Pick<CheckedNode, 'disturbedAt'>[]
+  readonly nodes: readonly { readonly disturbances: CheckedNode['disturbances'] }[]
   /** Between each node and the brokers, in the order of the nodes. */
   readonly brokers: readonly Pick<FaultProxy, 'isPeer' | 'onSent'>[]
+  readonly machine: Pick<Machine, 'lateMs'>
   /** The monotonic clock. */
   readonly nowMs: () => number
+}
+
+/** What a round had, which the witness must have seen. */
+export interface Demanded {
+  /** Logins, by group: of each group at least one account stream was read. */
+  readonly streams: ReadonlyMap<string, readonly string[]>
+  /** Quantities of orders that brokers have. */
+  readonly orders: readonly number[]
 }
 
 /** Watches from the proxies between nodes and brokers, and asks the sandbox for its open streams. */
 export class Witness {
   readonly #parts: WitnessParts
+  /** By login and node. */
   readonly #open = new Map<string, Span>()
+  /** By login, node and connection. */
+  readonly #openStreams = new Map<string, Span>()
+  readonly #loginOfToken = new Map<string, string>()
+  readonly #quantities = new Set<number>()
   #spans: Span[] = []
-  #sent: SentOrder[] = []
+  #streams: Span[] = []
+  #sent: SentCommand[] = []
+  #lookedAt: number
+  #blindMs = 0
+  #takenAt: number
 
   constructor(parts: WitnessParts) {
     this.#parts = parts
+    this.#lookedAt = parts.nowMs()
+    this.#takenAt = parts.nowMs()
     for (const [index, proxy] of parts.brokers.entries()) {
-      const reader = new RequestReader((line, body) => this.#onRequest(index + 1, line, body))
+      const reader = new CommandReader(command => {
+        if (command.quantity !== null) this.#quantities.add(command.quantity)
+        this.#sent.push({ ...command, node: index + 1, at: parts.nowMs() })
+      })
       proxy.onSent = (from, chunk) => reader.push(from, chunk)
     }
   }
@@ -75,15 +109,26 @@ export class Witness {
   }
 
   /**
-   * What contradicts a single owner since the last call.
+   * What contradicts a single owner since the last call, and what was not seen and should have been.
    * @param loginOf the login of the account in which the order with this quantity was placed
    */
-  takeFaults(loginOf: (quantity: number) => string | null): readonly string[] {
-    const spans = this.#spans
-    const faults = [...this.#doubleReaders(spans), ...this.#foreignOrders(spans, loginOf)]
-    const before = this.#parts.nowMs() - 2 * RECOVERY_MS
-    this.#spans = spans.filter(({ to }) => to > before)
-    this.#sent = []
+  takeFaults(loginOf: (quantity: number) => string | null, demanded: Demanded): readonly string[] {
+    const now = this.#parts.nowMs()
+    for (const { token, quantity } of this.#sent) {
+      const login = quantity === null ? null : loginOf(quantity)
+      if (token !== null && login !== null) this.#loginOfToken.set(token, login)
+    }
+    // Of the last ones it is not seen yet who read the stream after them.
+    const isJudged = ({ at }: SentCommand) => at < now - UNJUDGED_MS
+    const judged = this.#sent.filter(isJudged)
+    const foreign = judged.flatMap(command => this.#foreign(command, loginOf))
+    const faults = [...this.#blind(demanded, now), ...this.#doubleReaders(this.#spans), ...foreign]
+    const before = now - 2 * RECOVERY_MS
+    this.#spans = this.#spans.filter(({ to }) => to > before)
+    this.#streams = this.#streams.filter(({ to }) => to > before)
+    this.#sent = this.#sent.filter(command => !isJudged(command))
+    this.#blindMs = 0
+    this.#takenAt = now
     return faults
   }
 
@@ -91,25 +136,39 @@ export class Witness {
   async look(): Promise<void> {
     const { items } = await this.#parts.sandbox.control('GET', '/streams')
     const now = this.#parts.nowMs()
+    this.#blindMs = Math.max(this.#blindMs, now - this.#lookedAt)
+    this.#lookedAt = now
     const seen = new Set<string>()
     for (const { on, login, peers } of items as readonly Json[]) {
       if (on !== 'account') continue
       for (const peer of peers) {
         const index = this.#parts.brokers.findIndex(proxy => proxy.isPeer(peer))
         if (index < 0) continue
-        const key = `${login} ${index + 1}`
-        seen.add(key)
-        const span = this.#open.get(key)
-        if (span !== undefined) span.to = now
-        else this.#begin(key, { login, node: index + 1, from: now, to: now })
+        const span = { login: String(login), node: index + 1, from: now, to: now }
+        for (const [key, open, all] of [
+          [`${login} ${index + 1}`, this.#open, this.#spans],
+          [`${login} ${index + 1} ${peer}`, this.#openStreams, this.#streams]
+        ] as const) {
+          seen.add(key)
+          keep(key, { ...span }, open, all)
+        }
       }
     }
-    for (const key of this.#open.keys()) if (!seen.has(key)) this.#open.delete(key)
+    for (const open of [this.#open, this.#openStreams]) for (const key of open.keys()) if (!seen.has(key)) open.delete(key)
   }
 
-  #begin(key: string, span: Span): void {
-    this.#open.set(key, span)
-    this.#spans.push(span)
+  /** A witness that saw nothing has found nothing. */
+  #blind({ streams, orders }: Demanded, now: number): readonly string[] {
+    const blindMs = Math.max(this.#blindMs, now - this.#lookedAt)
+    const seen = new Set(this.#spans.filter(({ to }) => to >= this.#takenAt).map(({ login }) => login))
+    const unseen = orders.filter(quantity => !this.#quantities.has(quantity))
+    return [
+      ...(blindMs > BLIND_MS_MAX + this.#slackMs(this.#takenAt, now) ? [`nobody looked at the streams for ${Math.round(blindMs)} ms`] : []),
+      ...[...streams]
+        .filter(([, logins]) => !logins.some(login => seen.has(login)))
+        .map(([name]) => `no account stream of ${name} was read`),
+      ...(unseen.length === 0 ? [] : [`no node was seen to send the orders ${unseen.join(', ')}`])
+    ]
   }
 
   #doubleReaders(spans: readonly Span[]): readonly string[] {
@@ -117,73 +176,62 @@ export class Witness {
     for (const [index, one] of spans.entries()) {
       for (const other of spans.slice(index + 1)) {
         if (one.login !== other.login || one.node === other.node) continue
-        const overlap = this.#undisturbed([one.node, other.node], Math.max(one.from, other.from), Math.min(one.to, other.to))
-        if (overlap > OVERLAP_MS_MAX)
+        const [from, to] = [Math.max(one.from, other.from), Math.min(one.to, other.to)]
+        if (to - from <= OVERLAP_MS_MAX) continue
+        const overlap = this.#undisturbed([one.node, other.node], from, to)
+        if (overlap > OVERLAP_MS_MAX + this.#slackMs(from, to))
           found.push(`nodes ${one.node} and ${other.node} both read the account stream of ${one.login} for ${Math.round(overlap)} ms`)
       }
     }
     return found
   }
 
-  /** An order from a node while another one, undisturbed, reads the account's stream. */
-  #foreignOrders(spans: readonly Span[], loginOf: (quantity: number) => string | null): readonly string[] {
-    return this.#sent.flatMap(({ node, quantity, at }) => {
-      const login = loginOf(quantity)
-      const [from, to] = [at - AROUND_ORDER_MS, at + AROUND_ORDER_MS]
-      const readers = spans.filter(span => span.login === login && span.from < from && span.to > to)
-      const isOwn = spans.some(span => span.login === login && span.node === node && span.from < to && span.to > from)
-      const other = readers.find(reader => reader.node !== node && this.#undisturbed([reader.node], from, to) === to - from)
-      return other === undefined || isOwn
-        ? []
-        : [`node ${node} sent order ${quantity} while node ${other.node} read the stream of ${login}`]
+  /** A command from a node while another one owns the account. */
+  #foreign({ node, line, token, quantity, at }: SentCommand, loginOf: (quantity: number) => string | null): readonly string[] {
+    const login = (quantity === null ? null : loginOf(quantity)) ?? (token === null ? null : (this.#loginOfToken.get(token) ?? null))
+    const what = `${line}${quantity === null ? '' : `, quantity ${quantity}`}`
+    if (login === null) return [`node ${node} sent ${what} for a login that is not known`]
+    const around = AROUND_COMMAND_MS + this.#slackMs(at - OVERLAP_MS_MAX, at + OVERLAP_MS_MAX)
+    const [from, to] = [at - around, at + around]
+    const own = this.#streams.filter(span => span.login === login && span.node === node && span.from < to && span.to > from)
+    const ownFrom = Math.max(Number.NEGATIVE_INFINITY, ...own.map(span => span.from))
+    const other = this.#streams.find(span => {
+      if (span.login !== login || span.node === node || span.from >= from) return false
+      // The sender's stream may stay open after another node became the owner: then the owner's began later. A sender that opens its stream
+      // again is the owner only if the other's ends, as in a handover.
+      const until = span.from > ownFrom ? to : to + OVERLAP_MS_MAX
+      return span.to > until && this.#undisturbed([span.node], from, until) >= until - from
     })
+    return other === undefined ? [] : [`node ${node} sent ${what}, while node ${other.node} read the stream of ${login}`]
+  }
+
+  /** How much longer than usual something may take between these instants. */
+  #slackMs(from: number, to: number): number {
+    return STEPS * this.#parts.machine.lateMs(from, to)
   }
 
   /** The longest time between two instants in which nothing kept these nodes from their work. */
   #undisturbed(nodes: readonly number[], from: number, to: number): number {
-    const instants = nodes.flatMap(node => this.#parts.nodes[node - 1]?.disturbedAt ?? []).filter(at => at > from - RECOVERY_MS && at < to)
+    const recoveryMs = RECOVERY_MS + this.#slackMs(from - RECOVERY_MS, to)
+    const disturbed = nodes
+      .flatMap(node => this.#parts.nodes[node - 1]?.disturbances ?? [])
+      .filter(span => span.to > from - recoveryMs && span.from < to)
     let [longest, since] = [0, from]
-    for (const at of instants.toSorted((a, b) => a - b)) {
-      longest = Math.max(longest, at - since)
-      since = Math.max(since, at + RECOVERY_MS)
+    for (const span of disturbed.toSorted((a, b) => a.from - b.from)) {
+      longest = Math.max(longest, span.from - since)
+      since = Math.max(since, span.to + recoveryMs)
     }
     return Math.max(longest, to - since)
   }
-
-  #onRequest(node: number, line: string, body: string): void {
-    if (!/^POST \S*orders/i.test(line) || /preview|confirm/i.test(line)) return
-    const quantity = /(?:"(?:quantity|qty)":"|(?:^|&)quantity=)(\d+)/i.exec(body)?.[1]
-    if (quantity !== undefined) this.#sent.push({ node, quantity: Number(quantity), at: this.#parts.nowMs() })
-  }
 }
 
-/** Cuts what HTTP clients send into requests, by connection. What is no HTTP/1.1 with a length is left alone. */
-class RequestReader {
-  readonly #rest = new WeakMap<object, string | null>()
-  readonly #onRequest: (line: string, body: string) => void
-
-  constructor(onRequest: (line: string, body: string) => void) {
-    this.#onRequest = onRequest
+/** Of something that was seen now: longer than before, or for the first time. */
+function keep(key: string, span: Span, open: Map<string, Span>, all: Span[]): void {
+  const known = open.get(key)
+  if (known !== undefined) {
+    known.to = span.to
+    return
   }
-
-  push(link: object, chunk: Buffer): void {
-    const known = this.#rest.get(link)
-    // It is no HTTP any more.
-    if (known === null) return
-    let rest: string | null = (known ?? '') + chunk.toString('latin1')
-    while (rest !== null) {
-      const end = rest.indexOf(HEAD_END)
-      if (end < 0) break
-      const head = rest.slice(0, end)
-      if (/\r\nupgrade:/i.test(head)) rest = null
-      else {
-        const bodyAt = end + HEAD_END.length
-        const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
-        if (rest.length < bodyAt + length) break
-        this.#onRequest(head.slice(0, head.indexOf('\r\n')), rest.slice(bodyAt, bodyAt + length))
-        rest = rest.slice(bodyAt + length)
-      }
-    }
-    this.#rest.set(link, rest !== null && rest.length > BODY_MAX ? null : rest)
-  }
+  open.set(key, span)
+  all.push(span)
 }
