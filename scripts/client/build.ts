@@ -18,7 +18,8 @@ const DIST = join(CLIENT, 'dist')
 const ENTRIES = {
   index: join(CLIENT, 'src/index.ts'),
   streams: join(CLIENT, 'src/streams/index.ts'),
-  webhooks: join(CLIENT, 'src/webhooks/index.ts')
+  webhooks: join(CLIENT, 'src/webhooks/index.ts'),
+  connect: join(CLIENT, 'src/connect/index.ts')
 }
 
 /** Writes the package into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
@@ -31,6 +32,7 @@ export async function buildClient(folder: string): Promise<void> {
   })
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents)
   writeFileSync(join(folder, 'trunkline.min.js'), await minified('{ Trunkline, TrunklineError }'))
+  writeFileSync(join(folder, 'connect.min.js'), await minified('{ createConnect, ConnectError }', 'connect/index'))
   declare(join(folder, 'types'))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   copyFileSync(join(CLIENT, 'README.md'), join(folder, 'README.md'))
@@ -61,6 +63,7 @@ function manifest(): object {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './streams': { types: './types/streams/index.d.ts', default: './streams.js' },
       './webhooks': { types: './types/webhooks/index.d.ts', default: './webhooks.js' },
+      './connect': { types: './types/connect/index.d.ts', default: './connect.js' },
       './package.json': './package.json'
     }
   }

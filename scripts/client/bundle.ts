@@ -8,7 +8,10 @@ export const CLIENT = resolve(ROOT, 'packages/client')
 export const TARGET = 'es2022'
 
 /** The bytes of a program that imports these from a module of the client, minified as one file. */
-export async function minified(imports: string, module: 'index' | 'streams/index' | 'webhooks/index' = 'index'): Promise<string> {
+export async function minified(
+  imports: string,
+  module: 'index' | 'streams/index' | 'webhooks/index' | 'connect/index' = 'index'
+): Promise<string> {
   const contents = `export ${imports} from './src/${module}.ts'`
   const { outputFiles } = await build({
     ...{ stdin: { contents, resolveDir: CLIENT, loader: 'ts' }, bundle: true, write: false, minify: true },

@@ -15,18 +15,23 @@ export interface Site extends AsyncDisposable {
   /** Leads on to another origin, as sites do that have moved to their `www`. */
   readonly moved: string
   readonly arrivals: readonly Arrival[]
+  /** Further pages, by their path. Who opens one is not noted. */
+  readonly pages: Map<string, string>
 }
 
 export async function openSite(): Promise<Site> {
   const arrivals: Arrival[] = []
+  const pages = new Map<string, string>()
   const server = createServer(({ url = '/', headers }, response) => {
     const address = new URL(url, origin)
     if (address.pathname === '/moved') {
       response.writeHead(302, { location: `http://localhost:${port}/linked${address.search}` }).end()
       return
     }
-    arrivals.push({ url: address, headers })
     response.setHeader('content-type', 'text/html; charset=utf-8')
+    const page = pages.get(address.pathname)
+    if (page !== undefined) return void response.end(page)
+    arrivals.push({ url: address, headers })
     response.end('<!doctype html><html lang="en"><title>Platform</title><link rel="icon" href="data:,"><h1>Back at the platform</h1>')
   })
   server.listen(0, '127.0.0.1')
@@ -40,6 +45,7 @@ export async function openSite(): Promise<Site> {
     failed: `${origin}/failed`,
     moved: `${origin}/moved`,
     arrivals,
+    pages,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -15,6 +15,7 @@ const SIZES = [
   ['REST', '{ Trunkline, TrunklineError }', 'index', 14_850],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 14_600],
   ['market data', '{ MarketStream, StreamError }', 'streams/index', 9_950],
+  ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_300],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]
 ] as const
 /** Without the options that the runner of these tests gives to Node. */

@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
+const HTML = 'text/html; charset=utf-8'
+
 /** Sends a page with headers that forbid caching, framing and scripts, and keep its URL out of referrers. */
 export function page(reply: FastifyReply, status: number, html: string, formTargets: readonly string[] = []): FastifyReply {
-  return secured(reply, formTargets).code(status).type('text/html; charset=utf-8').send(html)
+  return secured(reply, formTargets).code(status).type(HTML).send(html)
 }
 
 /** Redirects to `target` with a 303, so the browser uses GET. */
@@ -10,9 +12,31 @@ export function seeOther(reply: FastifyReply, target: string): FastifyReply {
   return secured(reply, []).redirect(target, 303)
 }
 
-function secured(reply: FastifyReply, formTargets: readonly string[]): FastifyReply {
+/** For a page that a script of the platform opened: it keeps its opener, which its last page sends the outcome to. */
+export function withOpener(reply: FastifyReply): FastifyReply {
+  return reply.removeHeader('cross-origin-opener-policy')
+}
+
+/** A page with one script of ours. */
+export function scriptedPage(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return allowing(secured(reply, []), "script-src 'self'").code(status).type(HTML).send(html)
+}
+
+/** A page with one script of ours that pages of `ancestor` may show in a frame. It takes no decision. */
+export function framedPage(reply: FastifyReply, html: string, ancestor: string): FastifyReply {
+  return allowing(secured(reply, [], ancestor), "script-src 'self'")
+    .removeHeader('x-frame-options')
+    .type(HTML)
+    .send(html)
+}
+
+function allowing(reply: FastifyReply, directive: string): FastifyReply {
+  return reply.header('content-security-policy', `${reply.getHeader('content-security-policy')}; ${directive}`)
+}
+
+function secured(reply: FastifyReply, formTargets: readonly string[], ancestor = "'none'"): FastifyReply {
   return reply.headers({
-    'content-security-policy': `default-src 'none'; style-src 'self'; img-src data:; form-action ${formAction(formTargets)}; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; style-src 'self'; img-src data:; form-action ${formAction(formTargets)}; frame-ancestors ${ancestor}; base-uri 'none'`,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',

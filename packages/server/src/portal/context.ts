@@ -24,6 +24,11 @@ export function browserSessionOf({ cookies }: Pick<PortalContext, 'cookies'>, re
   return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
 }
 
+/** Names a link in a cookie. */
+export function linkHash({ deps }: Pick<PortalContext, 'deps'>, token: string): string {
+  return deps.hasher.hash(token).slice(0, 22)
+}
+
 /** Writes an audit entry for a callback or form that belongs to no attempt. Anyone can send one. */
 export function noteRefusal({ deps }: PortalContext, { ip, id }: FastifyRequest, broker: BrokerId | null, reason: string): void {
   const target = broker ?? 'unknown'

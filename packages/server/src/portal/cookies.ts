@@ -7,6 +7,7 @@ import { SealBroken } from '@trunkline/core/ports/vault'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isReason } from './messages.ts'
 import { type Notice, parseNotice } from './notice.ts'
+import { type Opener, OpenerCookie, parseOpener } from './opener.ts'
 import { SealedCookie } from './sealed-cookie.ts'
 
 /** In seconds. Longer than the lifetime of any link. */
@@ -16,10 +17,21 @@ const OUTCOME_SECONDS = 120
 /** Browsers store at most 4,096 bytes of a cookie, including its name and attributes. */
 const OUTCOME_LENGTH_MAX = 3_500
 
+/** An outcome whose page is yet to be shown. */
+export interface StoredOutcome {
+  readonly reason: PortalOutcomeReason
+  /** Where the user is sent. */
+  readonly target: string
+  /** The page that waits for it; null if the user is only sent there. */
+  readonly opener: Opener | null
+}
+
 /** The portal's cookies. Each is bounded in size, authenticated by a MAC, and `HttpOnly`. */
 export class PortalCookies {
   /** The secret that identifies a browser while its user connects. */
   readonly browser: SealedCookie
+  /** The pages that opened links here, and wait for their outcome. */
+  readonly openers: OpenerCookie
   readonly #app: SealedCookie
   readonly #notice: SealedCookie
   readonly #outcome: SealedCookie
@@ -29,6 +41,7 @@ export class PortalCookies {
   constructor(hasher: Hasher, vault: Vault, isSecure: () => boolean) {
     const cookie = (suffix: string, purpose: string, seconds: number) => new SealedCookie({ hasher, isSecure, suffix, purpose, seconds })
     this.browser = cookie('', 'portal-browser', HOUR)
+    this.openers = new OpenerCookie(cookie('-opener', 'portal-opener', HOUR))
     this.#app = cookie('-app', 'portal-app', HOUR)
     this.#notice = cookie('-notice', 'portal-notice', NOTICE_SECONDS)
     this.#outcome = cookie('-outcome', 'portal-outcome', OUTCOME_SECONDS)
@@ -70,22 +83,23 @@ export class PortalCookies {
    * False if the redirect is too long for a cookie. Encrypted, because it may contain a claim code, and browsers send cookies to every port
    * of a host.
    */
-  setOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
-    const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
+  setOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome, opener: Opener | null): boolean {
+    const sealed = this.#vault.seal(JSON.stringify({ reason, redirect, opener }), this.#contextOf(browser))
     const text = Buffer.from(sealed).toString('base64url')
     if (text.length > OUTCOME_LENGTH_MAX) return false
     this.#outcome.set(reply, text)
     return true
   }
 
-  outcomeOf(request: FastifyRequest): { readonly reason: PortalOutcomeReason; readonly target: string } | null {
+  outcomeOf(request: FastifyRequest): StoredOutcome | null {
     const text = this.#outcome.read(request)
     if (text === null) return null
     try {
       const stored: unknown = parseJson(this.#vault.open(Buffer.from(text, 'base64url'), this.#contextOf(this.browser.read(request))))
       if (typeof stored !== 'object' || stored === null || !('reason' in stored) || !('redirect' in stored)) return null
       const { reason, redirect: target } = stored
-      return typeof reason === 'string' && isReason(reason) && typeof target === 'string' ? { reason, target } : null
+      const opener = 'opener' in stored ? parseOpener(stored.opener) : null
+      return typeof reason === 'string' && isReason(reason) && typeof target === 'string' ? { reason, target, opener } : null
     } catch (cause) {
       if (cause instanceof SealBroken) return null
       throw cause

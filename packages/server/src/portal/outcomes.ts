@@ -2,9 +2,9 @@ import { ended, type PortalOutcome, type PortalOutcomeReason } from '@trunkline/
 import type { PortalDeps } from '@trunkline/core/app/connect/visit'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { page, seeOther } from './answer.ts'
+import { page, scriptedPage, seeOther, withOpener } from './answer.ts'
 import { type AppView, appView } from './app-view.ts'
-import type { PortalCookies } from './cookies.ts'
+import type { PortalCookies, StoredOutcome } from './cookies.ts'
 import { isReason, NO_LINK, OUTCOME_MESSAGES } from './messages.ts'
 import type { PortalOptions } from './options.ts'
 import { noLinkPage, outcomePage, redirectPage, type WayBack } from './render.ts'
@@ -35,6 +35,8 @@ export class OutcomeResponder {
     const { reason, redirect, platformId } = outcome
     const here = redirect === null ? SHOWN_DIRECTLY.find(candidate => candidate === reason) : undefined
     if (here !== undefined) return this.#show(here, request, reply, retryPath)
+    // The page that waits for the outcome gets it from a page of ours, which then redirects.
+    if (this.#cookies.openers.of(request, outcome.attemptId) !== null) return this.endByPage(outcome, request, reply)
     this.#cookies.clearNotice(request, reply)
     if (redirect !== null) return seeOther(reply, redirect)
     if (platformId !== null) this.#cookies.setApp(reply, platformId)
@@ -46,28 +48,28 @@ export class OutcomeResponder {
    * loads that page by GET, so that a reload submits nothing again.
    */
   async endByPage(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { reason, redirect, platformId } = outcome
+    const { reason, redirect, platformId, attemptId } = outcome
     if (redirect === null) return this.end(outcome, request, reply)
+    const opener = this.#cookies.openers.of(request, attemptId)
     this.#cookies.clearNotice(request, reply)
     if (platformId !== null) this.#cookies.setApp(reply, platformId)
-    if (this.#cookies.setOutcome(reply, this.#cookies.browser.read(request), outcome)) return seeOther(reply, REDIRECT_PATH)
-    return page(reply, 200, redirectPage(reason, redirect, await this.#appOf(platformId)))
+    if (this.#cookies.setOutcome(reply, this.#cookies.browser.read(request), outcome, opener)) return seeOther(reply, REDIRECT_PATH)
+    return this.#redirect(reply, 200, { reason, target: redirect, opener }, await this.#appOf(platformId))
   }
 
   /** For a callback that arrives a second time: a page with status 400 that redirects to where the first callback led. */
-  async repeat({ reason, redirect, platformId }: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async repeat(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { reason, redirect, platformId, attemptId } = outcome
     if (platformId !== null) this.#cookies.setApp(reply, platformId)
-    return page(
-      reply,
-      400,
-      redirectPage(reason, redirect ?? resultPath(reason), await this.#appOf(platformId ?? this.#cookies.appOf(request)))
-    )
+    const app = await this.#appOf(platformId ?? this.#cookies.appOf(request))
+    const opener = redirect === null ? null : this.#cookies.openers.of(request, attemptId)
+    return this.#redirect(reply, 400, { reason, target: redirect ?? resultPath(reason), opener }, app)
   }
 
   async showRedirect(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const outcome = this.#cookies.outcomeOf(request)
     if (outcome === null) return this.#show('used', request, reply, null)
-    return page(reply, 200, redirectPage(outcome.reason, outcome.target, await this.#appOf(this.#cookies.appOf(request))))
+    return this.#redirect(reply, 200, outcome, await this.#appOf(this.#cookies.appOf(request)))
   }
 
   result(reason: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -85,6 +87,11 @@ export class OutcomeResponder {
 
   unknownLink(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     return this.end(ended(null, 'unknown_link'), request, reply)
+  }
+
+  #redirect(reply: FastifyReply, status: number, outcome: StoredOutcome, app: AppView | null): FastifyReply {
+    const html = redirectPage(outcome, app)
+    return outcome.opener === null ? page(reply, status, html) : withOpener(scriptedPage(reply, status, html))
   }
 
   async #show(reason: PortalOutcomeReason, request: FastifyRequest, reply: FastifyReply, retryPath: string | null): Promise<FastifyReply> {

@@ -7,18 +7,23 @@ import { ended } from '@trunkline/core/app/connect/portal-outcome'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isSameOriginForm } from '../ops/same-origin-form.ts'
 import { serveText } from '../ops/static-text.ts'
+import { withOpener } from './answer.ts'
 import { colorStylesheet } from './app-view.ts'
 import { type CallbackAddress, Callbacks } from './callbacks.ts'
-import { noteRefusal, type PagesDeps, type PortalContext } from './context.ts'
+import { linkHash, noteRefusal, type PagesDeps, type PortalContext } from './context.ts'
 import { PortalCookies } from './cookies.ts'
 import { answerFailures } from './failures.ts'
-import { isToken, linkPath } from './form.ts'
+import { isToken, linkPath, recordOf } from './form.ts'
+import { showFrame } from './frame.ts'
 import { type BrokerAddress, KeySteps } from './key-steps.ts'
 import type { PortalOptions } from './options.ts'
 import { OutcomeResponder } from './outcomes.ts'
 import { Steps } from './steps.ts'
 
 const STYLESHEETS = ['./portal.css', './controls.css'].map(name => new URL(name, import.meta.url))
+/** Scripts for links that `connect.js` opens. No other page of the portal has one. */
+const SCRIPTS = ['outcome.js', 'frame.js']
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const CSS = 'text/css; charset=utf-8'
 /** Immutable, because the URL alone determines the content of a colour's stylesheet. */
 const COLOR_CACHE = 'public, max-age=86400, immutable'
@@ -32,10 +37,24 @@ export async function portal(app: FastifyInstance, deps: PagesDeps, options: Por
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 4_096 })
     await scope.register(cookie)
+    keepOpeners(scope, context)
     answerFailures(scope, deps.log, options.problemOf)
     mountAssets(scope, context)
     mountSteps(scope, context)
     mountOutcomes(scope, context)
+  })
+}
+
+/**
+ * A window keeps the page that opened it only if no response on its way cuts it off: neither a page of a link that was opened so, nor the
+ * answer to a broker's callback, of which the link is known too late.
+ */
+function keepOpeners(scope: FastifyInstance, context: PortalContext): void {
+  scope.addHook('onSend', async (request, reply) => {
+    const { token } = recordOf(request.params)
+    const link = typeof token === 'string' ? linkHash(context, token) : null
+    if (link === null && !request.url.startsWith('/connect/callback/')) return
+    if (context.cookies.openers.has(request, link)) withOpener(reply)
   })
 }
 
@@ -46,6 +65,14 @@ function mountAssets(scope: FastifyInstance, { outcomes }: PortalContext): void 
     () => Buffer.concat(STYLESHEETS.map(url => readFileSync(url))),
     () => ({ 'content-type': CSS, 'x-content-type-options': 'nosniff' })
   )
+  for (const name of SCRIPTS) {
+    serveText(
+      scope,
+      `/connect/assets/${name}`,
+      () => readFileSync(new URL(`./client/${name}`, import.meta.url)),
+      () => ({ 'content-type': JAVASCRIPT, 'x-content-type-options': 'nosniff' })
+    )
+  }
   scope.get<{ Params: { color: string } }>('/connect/assets/color/:color.css', (request, reply) => {
     const text = colorStylesheet(request.params.color)
     if (text === null) return outcomes.notFound(request, reply)
@@ -64,6 +91,9 @@ function mountSteps(scope: FastifyInstance, context: PortalContext): void {
   scope.get<{ Params: BrokerAddress }>(allow, (request, reply) => steps.allow(request, request.params.token, request.params.broker, reply))
   scope.post<{ Params: BrokerAddress }>(allow, (request, reply) =>
     handleForm(context, request, reply, () => steps.decide(request, request.params.token, request.params.broker, reply))
+  )
+  scope.get<{ Params: { token: string } }>('/connect/:token/frame', (request, reply) =>
+    showFrame(context, request, request.params.token, reply)
   )
   const keys = '/connect/:token/keys/:broker'
   scope.get<{ Params: BrokerAddress }>(keys, (request, reply) => keySteps.show(request, request.params, reply))

@@ -2,10 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { KEY_TRIES_MAX, type KeyForm, type Why } from '@trunkline/core/app/connect/enter-keys'
 import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-outcome'
 import type { Invitation } from '@trunkline/core/app/connect/visit'
+import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
 import { type AppView, appView } from './app-view.ts'
+import type { StoredOutcome } from './cookies.ts'
 import { markOf } from './logo.ts'
 import {
   ASSURANCE,
@@ -23,9 +25,13 @@ import {
   withPeriod
 } from './messages.ts'
 import type { Notice } from './notice.ts'
+import { type Opener, writtenOpener } from './opener.ts'
 import { isSearched } from './search.ts'
 
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
+
+/** How long the last page waits to be closed by the page that it sent the outcome to. */
+const OPENER_SECONDS = 3
 
 /** What every step's page needs. */
 export interface StepState {
@@ -124,10 +130,41 @@ function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; r
   return { isFaulty, message: own === undefined ? null : withPeriod(own.message) }
 }
 
-/** A page that redirects to `target` by itself. Unlike an HTTP redirect, it is not subject to the `form-action` of the page before it. */
-export function redirectPage(reason: PortalOutcomeReason, target: string, app: AppView | null): string {
+/**
+ * A page that redirects to `target` by itself. Unlike an HTTP redirect, it is not subject to the `form-action` of the page before it. For
+ * an opener it first sends what the redirect shows, and waits a little: the page that gets it closes the window.
+ */
+export function redirectPage({ reason, target, opener }: StoredOutcome, app: AppView | null): string {
   const { heading, tone } = OUTCOME_MESSAGES[reason]
-  return eta.render('./redirect', { title: heading, heading, tone, target, app, promise: null })
+  const script = opener === null ? null : { src: '/connect/assets/outcome.js', data: outcomeData(reason, target, opener) }
+  const wait = opener === null ? 0 : OPENER_SECONDS
+  return eta.render('./redirect', { title: heading, heading, tone, target, app, promise: null, script, wait })
+}
+
+/** The script sends `message` to pages of the origin `to` and to no others. Our own frame passes it on. */
+function outcomeData(reason: PortalOutcomeReason, target: string, { mode, nonce }: Opener): Readonly<Record<string, string>> {
+  const url = new URL(target)
+  const names = reason === 'connected' ? ['connection_id', 'claim_code'] : ['error', 'error_details']
+  const result = Object.fromEntries(names.flatMap(name => [...url.searchParams].filter(([key]) => key === name)))
+  const message = JSON.stringify({ type: 'trunkline.connect', event: 'outcome', nonce, result })
+  return { to: mode === 'popup' ? url.origin : '', message, target }
+}
+
+/** The page that a platform shows in a frame: it decides nothing, and opens the link in a window of its own. */
+export function framePage(platform: Platform, brand: PlatformBrand, { link, nonce, origin }: FrameTarget): string {
+  const app = appView(platform, brand)
+  const script = {
+    src: '/connect/assets/frame.js',
+    data: { to: origin, nonce, link: `${link}?connect=${writtenOpener({ mode: 'frame', nonce })}` }
+  }
+  return eta.render('./frame', { title: `Connect to ${platform.name}`, app, promise: ASSURANCE, script })
+}
+
+export interface FrameTarget {
+  readonly link: string
+  readonly nonce: string
+  /** Of the platform's page. */
+  readonly origin: string
 }
 
 /** The page on which a visit ends. `retryPath`: where the user may continue with the same link. */

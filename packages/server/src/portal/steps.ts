@@ -7,9 +7,10 @@ import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page, seeOther } from './answer.ts'
 import { callbackUrl } from './callback-url.ts'
-import { browserSessionOf, type PortalContext, submissionOf } from './context.ts'
+import { browserSessionOf, linkHash, type PortalContext, submissionOf } from './context.ts'
 import { DoubleSubmitGuard } from './double-submit.ts'
 import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './form.ts'
+import { openerIn } from './opener.ts'
 import { brokersPage, permissionsPage } from './render.ts'
 import { searchIn } from './search.ts'
 
@@ -28,6 +29,7 @@ export class Steps {
   /** The first step: the choice of a broker or, if there is only one, the permissions. */
   async first(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
     const shown = await this.#shown(request, token)
+    this.#noteOpener(shown, token, { request, reply })
     if (shown.kind === 'outcome') return this.#context.outcomes.end(shown, request, reply)
     const [only = null, ...others] = shown.brokers
     if (others.length === 0) return this.#permissions(shown, only, { request, reply }, linkPath(token))
@@ -114,6 +116,15 @@ export class Steps {
     const html = permissionsPage(shown, broker, { now: this.#context.deps.clock.now(), link, notice: null }, action)
     const logins = broker?.login.kind === 'oauth' ? [broker.login.origin] : []
     return page(exchange.reply, 200, html, [...backTargets(shown), ...logins])
+  }
+
+  /** Without an address to return to, there is no origin that the outcome may be sent to. */
+  #noteOpener(shown: Invitation | PortalOutcome, token: string, { request, reply }: Exchange): void {
+    const opener = openerIn(request.query)
+    const [attemptId, target] =
+      shown.kind === 'outcome' ? [shown.attemptId, shown.redirect] : [shown.attempt.attemptId, shown.attempt.redirectUrl]
+    if (opener === null || attemptId === null || target === null) return
+    this.#context.cookies.openers.add(request, reply, { attemptId, link: linkHash(this.#context, token), opener })
   }
 
   /** Sets the browser's cookies with every page, so that they do not expire between a page and its form's submission. */

@@ -1,5 +1,5 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
-import type { ConnectionId, PlatformId } from '../../domain/ids.ts'
+import type { AttemptId, ConnectionId, PlatformId } from '../../domain/ids.ts'
 
 /** Every outcome of a portal visit. */
 export type PortalOutcomeReason =
@@ -23,6 +23,8 @@ export interface PortalOutcome {
   readonly redirect: string | null
   /** The user's platform, to offer a way back to it; null if it must not be revealed. */
   readonly platformId: PlatformId | null
+  /** Null if it is unknown, or must not be revealed. */
+  readonly attemptId: AttemptId | null
 }
 
 /** What the platform receives with the redirect. */
@@ -53,7 +55,7 @@ export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalO
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
   return {
-    ...{ kind: 'outcome', reason, platformId: attempt?.platformId ?? null },
+    ...{ kind: 'outcome', reason, platformId: attempt?.platformId ?? null, attemptId: attempt?.attemptId ?? null },
     redirect: target === null ? null : withQuery(target, { error, error_details: details })
   }
 }
@@ -62,7 +64,7 @@ export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalO
 export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): PortalOutcome {
   const ours = { connection_id: connectionId, ...(code === null ? {} : { claim_code: code }) }
   const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, ours)
-  return { kind: 'outcome', reason: 'connected', redirect, platformId: attempt.platformId }
+  return { kind: 'outcome', reason: 'connected', redirect, platformId: attempt.platformId, attemptId: attempt.attemptId }
 }
 
 /**

@@ -44,6 +44,21 @@ export async function visitAttempt(deps: PortalDeps, token: string, browserSessi
   return { kind: 'invitation', attempt, platform, brand, user, brokers: fitting(deps, attempt) }
 }
 
+/** Whose page may frame the start of a link: that of the registered address which the link returns to. Null: nobody's. */
+export async function framingOf({ store, hasher }: Pick<Deps, 'store' | 'hasher'>, token: string): Promise<Framing | null> {
+  const attempt = await store.attempts.findByTokenHash(hasher.hash(token))
+  if (attempt === null || attempt.redirectUrl === null) return null
+  const [platform, brand] = await Promise.all([store.platforms.find(attempt.platformId), store.platforms.brandOf(attempt.platformId)])
+  if (platform === null || brand === null || !platform.redirectAllowList.includes(attempt.redirectUrl)) return null
+  return { platform, brand, origin: new URL(attempt.redirectUrl).origin }
+}
+
+interface Framing {
+  readonly platform: Platform
+  readonly brand: PlatformBrand
+  readonly origin: string
+}
+
 /** Why the attempt cannot continue in this browser; null if it can. */
 export function problemOf(
   { clock, hasher }: Pick<Deps, 'clock' | 'hasher'>,

@@ -61,8 +61,11 @@ test('valid keys make a connection with its accounts, and are stored sealed', as
   const [connection] = await scene.connections()
   assert.ok(connection !== undefined)
   const { platformId } = connection
+  const attempt = await bench.store.attempts.findByTokenHash(scene.deps.hasher.hash(scene.token))
+  assert.ok(attempt !== null)
+  const { attemptId } = attempt
   assert.deepEqual(outcome, {
-    ...{ kind: 'outcome', reason: 'connected', platformId },
+    ...{ kind: 'outcome', reason: 'connected', platformId, attemptId },
     redirect: `${REDIRECT}?connection_id=${connection.connectionId}`
   })
   assert.equal(connection.status, 'ACTIVE')
@@ -82,6 +85,7 @@ test('valid keys make a connection with its accounts, and are stored sealed', as
     kind: 'outcome',
     reason: 'used',
     platformId,
+    attemptId,
     redirect: again('400', 'The link has been used. Create a new connection.')
   })
   assert.equal((await scene.connections()).length, 1)
@@ -189,12 +193,15 @@ test('only the browser that approved can enter keys, and only after its approval
   assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'the user was not asked yet')
   await scene.approve()
   for (const browser of ['other', null]) {
-    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'outcome', reason: 'other_browser', redirect: null, platformId: null })
+    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), {
+      ...{ kind: 'outcome', reason: 'other_browser', redirect: null, platformId: null, attemptId: null }
+    })
     assert.deepEqual(await askForKeys(scene.deps, scene.token, scene.id, browserSession(browser)), {
       kind: 'outcome',
       reason: 'other_browser',
       redirect: null,
-      platformId: null
+      platformId: null,
+      attemptId: null
     })
   }
   assert.deepEqual(scene.keyed.requested, [])
@@ -225,7 +232,9 @@ test('a link that was declined, has expired or is unknown accepts no keys', asyn
   const declined = await scene.enter(GOOD_KEYS)
   assert.ok(declined.kind === 'outcome' && declined.reason === 'used')
   const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, browserSession('mine'))
-  assert.deepEqual(unknown, { kind: 'outcome', reason: 'unknown_link', redirect: null, platformId: null })
+  assert.deepEqual(unknown, {
+    ...{ kind: 'outcome', reason: 'unknown_link', redirect: null, platformId: null, attemptId: null }
+  })
   assert.deepEqual(scene.keyed.requested, [])
 })
 

@@ -8,6 +8,13 @@ import { serveText } from '../../ops/static-text.ts'
 
 /** Built by `npm run client`, and compared with its sources by a test of the repository. */
 const DIST = fileURLToPath(new URL('../../../../client/dist/', import.meta.url))
+/** What every page may load. */
+const ANYWHERE = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+const MODULES = [
+  ['/client/trunkline.js', 'trunkline.min.js', {}],
+  // For pages of the platforms, which are of other origins. It is the same for everybody.
+  ['/client/connect.js', 'connect.min.js', ANYWHERE]
+] as const
 const BLOCK = 512
 const NAME_BYTES_MAX = 100
 
@@ -16,12 +23,14 @@ export function serveClient(app: FastifyInstance): void {
   for (const path of ['/client.tgz', `/client/trunkline-client-${version}.tgz`]) {
     serveText(app, path, packed, () => ({ 'content-type': 'application/gzip' }))
   }
-  serveText(
-    app,
-    '/client/trunkline.js',
-    () => readFileSync(join(DIST, 'trunkline.min.js')),
-    () => ({ 'content-type': 'text/javascript; charset=utf-8' })
-  )
+  for (const [path, file, headers] of MODULES) {
+    serveText(
+      app,
+      path,
+      () => readFileSync(join(DIST, file)),
+      () => ({ 'content-type': 'text/javascript; charset=utf-8', ...headers })
+    )
+  }
 }
 
 /** The files as npm packs them: below `package`, in a gzipped tar archive. */
