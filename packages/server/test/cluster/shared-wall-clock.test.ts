@@ -21,8 +21,11 @@ class Machine {
     const log: Log = { debug() {}, info() {}, warn, error() {} }
     const clock = {
       machineMs: () => this.databaseMs + this.aheadMs,
+      correctionMs: 0,
+      keepWhenSet: () => undefined,
       correctBy: (ms: number) => {
         this.correctionMs = ms
+        clock.correctionMs = ms
       }
     }
     this.#shared = new SharedWallClock(clock, () => this.nowMs, log)

@@ -57,11 +57,24 @@ export class Service {
     this.#scene = scene
     this.#sabotage = sabotage?.() ?? {}
     let correctionMs = 0
-    const clock = this.life.clock(scene.clock, () => skewMs() + correctionMs)
+    let keptMs: number | null = null
+    /** A skew that changes is undone at once, as the service's own clock does. */
+    const kept = () => {
+      if (keptMs !== null) correctionMs -= skewMs() - keptMs
+      if (keptMs !== null) keptMs = skewMs()
+      return correctionMs
+    }
+    const clock = this.life.clock(scene.clock, () => skewMs() + kept())
     const note = (level: string) => (message: string, fields?: LogFields) => scene.trace.note(`${level}: ${message}${reasonIn(fields)}`)
     this.#log = { debug: () => undefined, info: () => undefined, warn: note('warns'), error: note('errs') }
     const wallClock = {
       machineMs: () => epochMs(scene.clock.now()) + skewMs(),
+      get correctionMs() {
+        return kept()
+      },
+      keepWhenSet: () => {
+        keptMs ??= skewMs()
+      },
       correctBy: (ms: number) => {
         correctionMs = ms
       }

@@ -4,6 +4,7 @@ import { apply } from '../../domain/order-machine.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
 import { endedFirst, failedReplacement } from './failed-replacement.ts'
 import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure, sightedLate } from './order-steps.ts'
@@ -20,6 +21,11 @@ export class OrderReports {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter'>
   readonly #orderWriter: OrderWriter
   readonly #chains: ReplacementChains
+  /**
+   * Reports of an order that is replaced in place, one at a time by its broker order id. Whose an execution is follows from what both
+   * orders have: of two reports at once, each could give it to another one.
+   */
+  readonly #inPlace = new KeyedQueue<string>()
   /** The last failed successor of an order, which the order's own record does not name. */
   readonly #failedReplacements = new Map<OrderId, OrderId>()
 
@@ -44,11 +50,14 @@ export class OrderReports {
     if (order === null) return null
     if (!this.#chains.isReplacedInPlace(order))
       return await this.#apply(orderId, this.#chains.withOwnQuantity(order, report), method, isReleased)
-    const present = await this.#chains.presentOf(order, report)
-    const successor = await this.#chains.asReplaced(present, report)
-    if (successor === null) return this.#apply(present.orderId, await this.#chains.ownOf(present, report), method, isReleased)
-    await this.completeReplacement(present.orderId, successor.orderId, report, method)
-    return this.#orderWriter.find(successor.orderId)
+    return await this.#inPlace.run(keyOf(order, report), async () => {
+      const newest = (await this.#orderWriter.find(orderId)) ?? order
+      const present = await this.#chains.presentOf(newest, report)
+      const successor = await this.#chains.asReplaced(present, report)
+      if (successor === null) return await this.#apply(present.orderId, await this.#chains.ownOf(present, report), method, isReleased)
+      await this.#complete(present.orderId, successor, report, method)
+      return await this.#orderWriter.find(successor.orderId)
+    })
   }
 
   async #apply(
@@ -111,11 +120,18 @@ export class OrderReports {
    * terms, and nothing works on.
    */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
-    const at = this.#deps.clock.now()
     const successor = await this.#orderWriter.find(successorId)
-    const isInPlace = successor !== null && this.#chains.isReplacedInPlace(successor)
-    if (report.status === 'rejected' && !isInPlace) return this.abandonReplacement(oldId, successorId, refusalIn(report))
-    await this.#apply(successorId, successor === null ? report : await this.#chains.ownOf(successor, report), method)
+    if (successor === null) return
+    if (this.#chains.isReplacedInPlace(successor))
+      return await this.#inPlace.run(keyOf(successor, report), () => this.#complete(oldId, successor, report, method))
+    if (report.status === 'rejected') return await this.abandonReplacement(oldId, successorId, refusalIn(report))
+    await this.#complete(oldId, successor, report, method)
+  }
+
+  async #complete(oldId: OrderId, successor: Order, report: OrderReport, method: ReportMethod): Promise<void> {
+    const at = this.#deps.clock.now()
+    const { orderId: successorId } = successor
+    await this.#apply(successorId, await this.#chains.ownOf(successor, report), method)
     await this.#orderWriter.change(oldId, order => {
       const step = apply(order, { type: 'status', to: 'replaced', at })
       return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
@@ -156,6 +172,10 @@ interface Note {
   readonly order: Order
   readonly alarms: readonly string[]
   readonly ignored: readonly string[]
+}
+
+function keyOf({ accountId }: Order, { brokerOrderId }: OrderReport): string {
+  return `${accountId} ${brokerOrderId}`
 }
 
 /** Whether these executions happened before the replacement, and only their report came after the reply to it. */

@@ -139,6 +139,27 @@ for (const deduplication of ['none', 'label'] as const)
     })
   }
 
+for (const first of ['the execution', 'the change'] as const)
+  test(`an execution before the change is counted once, if both are reported at once, ${first} first`, async () => {
+    await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
+    await world.live()
+    const old = await world.given(world.place())
+    world.broker.plans.replace.push({ effect: 'taken' })
+    await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
+    world.broker.streams.route = () => []
+    const executed = world.ledger.fill('o-1', '4')
+    const replaced = world.ledger.move('o-1', 'partially_filled', { limitPrice: parseDecimal('11.00', 'price') })
+    const reports = first === 'the execution' ? [executed, replaced] : [replaced, executed]
+    await world.given(Promise.all(reports.map(report => world.app.orderReports.applyReport(old.orderId, report, 'stream'))))
+    const orders = await world.orders()
+    assert.deepEqual(
+      orders.map(order => order.status),
+      ['replaced', first === 'the execution' ? 'working' : 'partially_filled']
+    )
+    assert.equal(orders.flatMap(({ fills }) => fills).length, 1)
+    assert.equal(world.counted.get('order_alarms_total SANDBOX late_fill'), undefined)
+  })
+
 test('if our id is a label, another order with the same label is another order', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
   await world.live()
