@@ -205,7 +205,8 @@ async function request(send, url, init, timeoutMs, signal, fail) {
   } catch (cause) {
     if (signal.aborted) throw fail("aborted", ABORTED);
     if (cause instanceof TrunklineError) throw cause;
-    const reason = reasonOf(cause);
+    const { code, cause: inner } = Object(cause);
+    const reason = [code, Object(inner).code].find((each) => /^[A-Z_0-9]+$/.test(each)) ?? "unknown";
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason);
     throw fail("connection_failed", `No connection: ${reason}.`, { nothingDone });
   } finally {
@@ -228,10 +229,6 @@ async function wholeOf({ status, headers, body }, fail) {
     }
     text += decoder.decode(value, { stream: true });
   }
-}
-function reasonOf(cause) {
-  const { code, cause: inner } = Object(cause);
-  return [code, Object(inner).code].find((each) => /^[A-Z_0-9]+$/.test(each)) ?? "unknown";
 }
 
 // src/exchange.ts
@@ -489,8 +486,11 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
       let error = new TrunklineError("outcome_unknown", "It is not there yet.");
       try {
         const { data, meta } = await exchange.attempt(listOrders, query, true);
-        const since = firstAt + exchange.clock.skewMs - SLACK_MS;
-        const found = data.data.filter((each) => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since);
+        const { skewMs } = exchange.clock;
+        const found = data.data.filter((each) => {
+          const at = Date.parse(each.entry_time) - skewMs;
+          return each.cl_order_id === clOrderId && at >= firstAt - SLACK_MS && (!skewMs || at <= now() + SLACK_MS);
+        });
         if (found[0]) return recognised(found.map((order) => ({ data: order, meta })));
       } catch (cause) {
         error = asOurs(cause);

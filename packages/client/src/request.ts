@@ -40,8 +40,9 @@ export async function request(
   } catch (cause) {
     if (signal.aborted) throw fail('aborted', ABORTED)
     if (cause instanceof TrunklineError) throw cause
-    // Nothing is kept of the cause: a fetch is free to quote headers in it.
-    const reason = reasonOf(cause)
+    // Nothing is kept of the cause but a code such as ECONNREFUSED: a fetch is free to quote headers in it.
+    const { code, cause: inner } = Object(cause)
+    const reason = [code, Object(inner).code].find(each => /^[A-Z_0-9]+$/.test(each)) ?? 'unknown'
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason)
     throw fail('connection_failed', `No connection: ${reason}.`, { nothingDone })
   } finally {
@@ -67,10 +68,4 @@ async function wholeOf({ status, headers, body }: Response, fail: Fail): Promise
     }
     text += decoder.decode(value, { stream: true })
   }
-}
-
-/** The code of a failed connection, such as ECONNREFUSED. */
-function reasonOf(cause: unknown): string {
-  const { code, cause: inner } = Object(cause)
-  return [code, Object(inner).code].find(each => /^[A-Z_0-9]+$/.test(each)) ?? 'unknown'
 }

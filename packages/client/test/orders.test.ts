@@ -180,14 +180,23 @@ describe('around midnight in New York', () => {
     assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'outcome_unknown')
   })
 
+  test('a `date` that is older than the order under it is not the service’s', async () => {
+    const earlier = order({ entry_time: '2026-11-24T15:00:00.000000Z' })
+    const old = { date: 'Tue, 24 Nov 2026 04:00:00 GMT' }
+    const pages = Array.from({ length: 9 }, () => answer({ data: [earlier], next_cursor: null, prev_cursor: null }, 200, old))
+    const run = script([broken(), ...pages])
+    run.clock.ms = BEFORE
+    assert.equal((await errorOf(run.user.orders.place(ticket))).code, 'outcome_unknown')
+  })
+
   test('an order of the next day under the same id hides neither ours nor that ours may exist', async () => {
     const next = order({ order_id: ACCOUNT, symbol: 'MSFT', entry_time: '2026-11-25T05:00:01.000000Z' })
-    const ours = order({ entry_time: '2026-11-25T04:59:00.200000Z' })
+    const ours = order({ entry_time: '2026-11-25T04:59:59.200000Z' })
     const both = script([broken(), pageOf(next, ours)])
-    both.clock.ms = BEFORE
+    both.clock.ms = BEFORE + 59_000
     assert.equal((await both.user.orders.place(ticket)).order_id, ORDER_ID)
     const one = script([broken(), pageOf(next)])
-    one.clock.ms = BEFORE
+    one.clock.ms = BEFORE + 59_000
     const { code, order: found } = await errorOf(one.user.orders.place(ticket))
     assert.deepEqual([code, found?.order_id], ['outcome_unknown', ACCOUNT])
   })

@@ -92,9 +92,13 @@ export async function commandOnce<S extends OrderShape>(
       let error = new TrunklineError('outcome_unknown', 'It is not there yet.')
       try {
         const { data, meta } = await exchange.attempt(listOrders, query, true)
-        // By the service's clock: an older order with this id is one of another day.
-        const since = firstAt + exchange.clock.skewMs - SLACK_MS
-        const found = data.data.filter(each => each.cl_order_id === clOrderId && Date.parse(each.entry_time) >= since)
+        // By the service's clock: an older order with this id is one of another day, and one that is newer than the answer's own date
+        // says that this is no date of the service's.
+        const { skewMs } = exchange.clock
+        const found = data.data.filter(each => {
+          const at = Date.parse(each.entry_time) - skewMs
+          return each.cl_order_id === clOrderId && at >= firstAt - SLACK_MS && (!skewMs || at <= now() + SLACK_MS)
+        })
         if (found[0]) return recognised(found.map(order => ({ data: order, meta })))
       } catch (cause) {
         error = asOurs(cause)
