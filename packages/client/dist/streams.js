@@ -114,11 +114,7 @@ var StreamConnection = class {
     try {
       const socket = new this.#Socket(this.#options.url);
       this.#socket = socket;
-      const guarded = (run) => () => this.#guard(socket, run);
-      socket.addEventListener(
-        "open",
-        guarded(() => this.#opened())
-      );
+      socket.addEventListener("open", () => this.#guard(socket, () => this.#opened()));
       socket.addEventListener("message", ({ data }) => this.#guard(socket, () => this.#received(data)));
       socket.addEventListener("close", ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))));
       socket.addEventListener("error", () => void 0);
@@ -143,7 +139,7 @@ var StreamConnection = class {
     try {
       run();
     } catch (error) {
-      this.end(error instanceof Error ? error.message : String(error));
+      if (this.#socket === socket) this.end(error instanceof Error ? error.message : String(error));
     }
   }
   #look(sinceMs) {
@@ -1095,7 +1091,7 @@ var ChannelSubscription = class extends Reader {
 var SUBSCRIPTIONS_MAX = 500;
 var AGAIN_MS = 5e3;
 var AUTHENTICATE = "authenticate";
-var RENEWABLE = /get a new access token|connect again/i;
+var RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i;
 var MarketStream = class {
   #options;
   #connection;

@@ -165,11 +165,7 @@ export class StreamConnection {
     try {
       const socket = new this.#Socket(this.#options.url)
       this.#socket = socket
-      const guarded = (run: () => void) => () => this.#guard(socket, run)
-      socket.addEventListener(
-        'open',
-        guarded(() => this.#opened())
-      )
+      socket.addEventListener('open', () => this.#guard(socket, () => this.#opened()))
       socket.addEventListener('message', ({ data }) => this.#guard(socket, () => this.#received(data)))
       socket.addEventListener('close', ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))))
       // A close follows.
@@ -199,7 +195,7 @@ export class StreamConnection {
     try {
       run()
     } catch (error) {
-      this.end(error instanceof Error ? error.message : String(error))
+      if (this.#socket === socket) this.end(error instanceof Error ? error.message : String(error))
     }
   }
 

@@ -152,4 +152,25 @@ describe('the streams of the client', () => {
     )
     assert.ok(interruptions > 0)
   })
+
+  test('market data goes on with a new token when the secret of the user was replaced', async () => {
+    const { known, trunkline, user } = await stage()
+    const [connection] = await user.connections.list()
+    let replaced: Promise<typeof user> | undefined
+    let tokens = 0
+    const token = async () => {
+      tokens += 1
+      const { connections } = (await replaced) ?? user
+      return (await connections.marketDataToken({ connection_id: connection?.connection_id ?? '' })).access_token
+    }
+    const market = new MarketStream({ url: scene.service.demo.market_data_stream_url, token, random: () => 0 })
+    for await (const _ of market.quotes({ symbol: 'SPY' })) {
+      if (tokens === 2) break
+      // Not awaited: the session may end before the answer is here.
+      replaced ??= trunkline.users
+        .rotateSecret({ user_id: known.userId })
+        .then(({ 'user-secret': userSecret }) => trunkline.user({ userId: known.userId, userSecret }))
+    }
+    assert.equal(tokens, 2)
+  })
 })

@@ -19,7 +19,7 @@ const AUTHENTICATE = 'authenticate'
  * What the service writes when a key or a secret was replaced, or the login renewed; another session that took over is left alone. There is
  * no code for it: with other words the stream ends, as for any reason that needs a person.
  */
-const RENEWABLE = /get a new access token|connect again/i
+const RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i
 
 /** Market data of one connection of a user, over one WebSocket that is open while somebody reads. Subscriptions outlive it. */
 export class MarketStream {
