@@ -941,6 +941,9 @@ function bars({ symbol, interval, session, backfill = 0 }) {
     accepted() {
       due = asked;
     },
+    resumed(absenceMs) {
+      due += missedBars(absenceMs, interval);
+    },
     put(update, queue) {
       const { o, h, l, c, v, ts, st } = checked(update, isBar);
       const start = BigInt(ts);
@@ -1053,8 +1056,8 @@ var ChannelSubscription = class extends Reader {
     return this.#channel.request(this.#currentMs === null ? null : this.#timers.nowMs() - this.#currentMs);
   }
   accepted() {
-    this.#channel.accepted?.();
     this.#current();
+    this.#channel.accepted?.();
   }
   put(update) {
     this.#current();
@@ -1072,7 +1075,9 @@ var ChannelSubscription = class extends Reader {
     this.#leave();
   }
   #current() {
-    this.#currentMs = this.#timers.nowMs();
+    const nowMs = this.#timers.nowMs();
+    if (this.#currentMs !== null && this.#reported !== null) this.#channel.resumed?.(nowMs - this.#currentMs);
+    this.#currentMs = nowMs;
     void this.#report(null);
   }
   /** Never rejects: other subscriptions of the same connection must not suffer. */

@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const SIZES = [
   ['REST', '{ Trunkline, TrunklineError }', 'index', 14_850],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 14_600],
-  ['market data', '{ MarketStream, StreamError }', 'streams/index', 9_950],
+  ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_050],
   ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_300],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]
 ] as const

@@ -59,6 +59,19 @@ test('the rest of a backfill that was cut is asked for again, and an unanswered 
   await bars.return()
 })
 
+test('bars of an interruption of the broker are asked for again when the connection breaks before all have come', async () => {
+  const network = new Network()
+  streamOf(network).bars({ symbol: 'SPY', interval: '1m' })
+  const socket = await authenticated(network)
+  accept(socket, '1')
+  socket.receive(bar(1, 'c'))
+  socket.receive({ type: 'error', error_code: 'broker_unavailable', request_id: null, message: '', sub_ids: ['1'] })
+  quiet(network, 5)
+  socket.receive(bar(2, 'c'), bar(3, 'c'))
+  // Six may have closed, of which two came; and two as after any interruption.
+  assert.equal(askedBars(await reconnected(network)), 6)
+})
+
 test('a token that comes for a session that has ended neither ends the next one nor is sent in it twice', async () => {
   const network = new Network()
   const tokens: { readonly resolve: (token: string) => void; readonly reject: (error: Error) => void }[] = []

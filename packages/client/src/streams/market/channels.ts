@@ -12,6 +12,8 @@ export interface Channel<T> {
   request(absenceMs: number | null): object
   /** The service took the last request. */
   accepted?(): void
+  /** The service itself goes on after an interruption of its broker, within the session. */
+  resumed?(absenceMs: number): void
   /** @throws Error if it is no update of this kind */
   put(update: Incoming, queue: Queue<T>): void
 }
@@ -25,7 +27,7 @@ export function bars({ symbol, interval, session, backfill = 0 }: BarsOptions): 
   let closed: bigint | null = null
   /** Closed bars that the last request asked for, … */
   let asked = 0
-  /** … and those of the last accepted one that are yet to come. Counted, not timed: bars exist only where there was trade. */
+  /** … and those that are yet to come. Counted, not timed: bars exist only where there was trade. */
   let due = 0
   return {
     request(absenceMs) {
@@ -34,6 +36,9 @@ export function bars({ symbol, interval, session, backfill = 0 }: BarsOptions): 
     },
     accepted() {
       due = asked
+    },
+    resumed(absenceMs) {
+      due += missedBars(absenceMs, interval)
     },
     put(update, queue) {
       const { o, h, l, c, v, ts, st } = checked(update, isBar)

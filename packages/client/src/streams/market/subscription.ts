@@ -44,8 +44,8 @@ export class ChannelSubscription<T> extends Reader<T> implements Subscription {
   }
 
   accepted(): void {
-    this.#channel.accepted?.()
     this.#current()
+    this.#channel.accepted?.()
   }
 
   put(update: Incoming): void {
@@ -68,7 +68,9 @@ export class ChannelSubscription<T> extends Reader<T> implements Subscription {
   }
 
   #current(): void {
-    this.#currentMs = this.#timers.nowMs()
+    const nowMs = this.#timers.nowMs()
+    if (this.#currentMs !== null && this.#reported !== null) this.#channel.resumed?.(nowMs - this.#currentMs)
+    this.#currentMs = nowMs
     void this.#report(null)
   }
 

@@ -10,6 +10,8 @@ export interface Channel<T> {
     request(absenceMs: number | null): object;
     /** The service took the last request. */
     accepted?(): void;
+    /** The service itself goes on after an interruption of its broker, within the session. */
+    resumed?(absenceMs: number): void;
     /** @throws Error if it is no update of this kind */
     put(update: Incoming, queue: Queue<T>): void;
 }
