@@ -4,19 +4,14 @@ import type { Follower } from '@trunkline/testkit/crash/follower'
 import { CrashPlatform } from '@trunkline/testkit/crash/platform'
 import { Replay } from '@trunkline/testkit/crash/replay'
 import type { Json } from '@trunkline/testkit/crash/sandbox-process'
-import { STATUS } from '@trunkline/testkit/crash/snapshot'
+import { cancelContradictions, contradictions, termsOf } from './answers.ts'
 import type { BrokerRecords, BrokerView } from './broker-view.ts'
 import { call } from './client.ts'
-import { keyOfTerms, type Ledger, type Requested, type Terms } from './ledger.ts'
+import { keyOfTerms, type Ledger, type Requested } from './ledger.ts'
+import { holdingFaults, isUnproved, orderFaults, withoutConfirmation } from './records.ts'
 import type { Stage } from './stage.ts'
 import type { CheckedUser, UserAccount } from './users.ts'
 
-const UNSETTLED = ['submitting', 'unknown']
-const TRANSIENT = ['pending', 'pending_cancel', 'pending_replace']
-const FINAL = ['filled', 'cancelled', 'rejected', 'expired', 'replaced']
-const PROOFS = ['not_sent', 'not_received', 'refused']
-/** A broker without our ids: an order that it never received looks like one that is not shown yet, until an operator decides. */
-const WITHOUT_PROOF = 'TRADESTATION'
 /** Newest orders that are compared at every node: more than a user has in a round. */
 const NEWEST = 100
 const SHOWN_MAX = 12
@@ -91,7 +86,9 @@ export class Judge {
         if (text !== texts[0]) found.push(`${path} at node ${index + 1}: ${firstDifference(texts[0] ?? '', text)}`)
       const [first] = answers
       if (first?.status !== 200) found.push(`${path}: ${texts[0]?.slice(0, 300)}`)
-      else if (path.startsWith('/orders')) {
+      else if (path === '/positions') found.push(...holdingFaults('position', first.body, log.positions))
+      else if (path === '/balances') found.push(...holdingFaults('balance', first.body, log.balances))
+      else {
         for (const order of first.body.data)
           if (JSON.stringify(order) !== JSON.stringify(log.orders.get(order.order_id)))
             found.push(
@@ -116,7 +113,7 @@ export class Judge {
             const shown = Number(held.find(position => position.symbol === symbol)?.quantity ?? 0)
             return shown === quantity ? [] : [`position ${symbol}: ${quantity} at the broker, ${shown} here`]
           }),
-          ...(cash === undefined || Number(cash) === there.cash ? [] : [`cash: ${there.cash} at the broker, ${cash} here`])
+          ...(cash !== undefined && Number(cash) === there.cash ? [] : [`cash: ${there.cash} at the broker, ${cash ?? 'none'} here`])
         ].map(what => `${account.broker}: ${what}`)
       })
     )
@@ -133,40 +130,20 @@ export class Judge {
     for (const [terms, same] of here) {
       const [order] = same
       if (same.length > 1) found.push(`order ${terms} is here ${same.length} times`)
-      if (order !== undefined) found.push(...this.#order(account, order, there.orders.get(terms)?.[0]))
+      if (order === undefined) continue
+      const known = there.orders.get(terms)?.[0]
+      if (isUnproved(account.broker, order, known)) this.unproved.add(order.order_id)
+      else found.push(...orderFaults(order, known))
     }
     return found
   }
 
-  #order(account: UserAccount, order: Json, there: Json | undefined): readonly string[] {
-    const { normalized_status: status, submission, cl_order_id: name } = order
-    const isOpen = UNSETTLED.includes(submission.state) || TRANSIENT.includes(status)
-    if (isOpen && there === undefined && account.broker === WITHOUT_PROOF && submission.state === 'unknown') {
-      this.unproved.add(order.order_id)
-      return []
-    }
-    if (isOpen) return [`order ${name} is ${status}, its submission ${submission.state}; at the broker: ${there?.state ?? 'none'}`]
-    // A change of an order that had filled by then is not sent. New orders of the load are never refused like that.
-    const isProved = PROOFS.includes(submission.state) || (submission.state === 'refused_by_gateway' && order.replaces_order_id !== null)
-    if (there === undefined)
-      return status === 'rejected' && isProved && order.fills.length === 0
-        ? []
-        : [`order ${name} is ${status} (${submission.state}) and not at the broker`]
-    const filled = order.fills.reduce((sum: number, fill: Json) => sum + Number(fill.quantity), 0)
-    return [
-      ...(status === (STATUS[there.state] ?? there.state)
-        ? []
-        : [`order ${name} is ${status} (${submission.state}), at the broker ${there.state}`]),
-      ...(filled === Number(there.filled) && Number(order.filled_qty) === filled
-        ? []
-        : [`order ${name} has ${order.filled_qty} filled, ${filled} in its fills, ${there.filled} at the broker`]),
-      ...(there.symbol === order.symbol ? [] : [`order ${name} is for ${order.symbol}, at the broker for ${there.symbol}`])
-    ]
-  }
-
   /** What was answered is so, and nothing exists that was not asked for. */
   #answers(user: CheckedUser, log: Replay): readonly string[] {
-    const answered = this.#ledger.of(user.userId).flatMap(requested => contradictions(requested, log))
+    const answered = [
+      ...this.#ledger.of(user.userId).flatMap(requested => contradictions(requested, log.orders)),
+      ...this.#ledger.cancelsOf(user.userId).flatMap(cancelled => cancelContradictions(cancelled, log.orders, this.unproved))
+    ]
     const foreign = [...log.orders.values()].filter(order =>
       order.submission.state === 'external'
         ? !this.#ledger.elsewhere.has(Number(order.order_qty))
@@ -182,31 +159,6 @@ export class Judge {
 
 function shown({ clOrderId, answer }: Requested): string {
   return `${clOrderId}, answered ${answer === null ? 'never' : `${answer.status} ${JSON.stringify(answer.body)}`}`
-}
-
-function contradictions({ answer, clOrderId, account, terms }: Requested, log: Replay): readonly string[] {
-  if (answer === null || answer.status >= 500) return []
-  const { body, status } = answer
-  const order = log.orders.get(body.order_id)
-  if (status >= 400 && status !== 409) return []
-  if (order === undefined) return [`order ${clOrderId} was answered ${status} and is not in the log`]
-  const isSame =
-    order.cl_order_id === clOrderId && order.account_id === account.accountId && keyOfTerms(termsOf(order)) === keyOfTerms(terms)
-  return [
-    ...(isSame ? [] : [`order ${clOrderId} (${keyOfTerms(terms)}) is ${JSON.stringify(order)} in the log`]),
-    ...(FINAL.includes(body.normalized_status) && order.normalized_status !== body.normalized_status
-      ? [`order ${clOrderId} was answered ${body.normalized_status} and is ${order.normalized_status}`]
-      : [])
-  ]
-}
-
-function termsOf({ order_qty: quantity, order_limit_price: limit }: Json): Terms {
-  return { quantity: Number(quantity), cents: limit === null ? null : Math.round(Number(limit) * 100) }
-}
-
-/** A read of holdings may have them confirmed by the broker again. */
-function withoutConfirmation(name: string, value: unknown): unknown {
-  return name === 'system_time' ? undefined : value
 }
 
 function firstDifference(one: string, other: string): string {

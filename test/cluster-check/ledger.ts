@@ -18,6 +18,13 @@ export interface Requested {
   answer: { readonly status: number; readonly body: Json } | null
 }
 
+/** A cancel, with its last answer. */
+export interface Cancelled {
+  readonly userId: string
+  readonly orderId: string
+  readonly answer: Requested['answer']
+}
+
 /** An attempt to place an order. */
 export interface Attempt {
   readonly userId: string
@@ -33,6 +40,7 @@ export class Ledger {
   readonly #requested = new Map<string, Map<string, Requested>>()
   readonly #accounts = new Map<number, UserAccount>()
   readonly #faults: string[] = []
+  readonly #cancels: Cancelled[] = []
   readonly answers = new Map<string, number>()
   /** Quantities of orders that were placed at the sandbox itself. */
   readonly elsewhere = new Set<number>()
@@ -67,6 +75,14 @@ export class Ledger {
 
   of(userId: string): readonly Requested[] {
     return [...(this.#requested.get(userId)?.values() ?? [])]
+  }
+
+  cancel(cancelled: Cancelled): void {
+    this.#cancels.push(cancelled)
+  }
+
+  cancelsOf(userId: string): readonly Cancelled[] {
+    return this.#cancels.filter(cancelled => cancelled.userId === userId)
   }
 
   count(answer: string): void {

@@ -106,6 +106,7 @@ export class Load {
     const resting = this.#of(account).shift()
     if (resting === undefined) return
     const answer = await this.#repeated(user, 'DELETE', `/accounts/${account.accountId}/orders/${resting.orderId}`, undefined, chance)
+    this.#ledger.cancel({ userId: user.userId, orderId: resting.orderId, answer })
     if (answer !== null && answer.status !== 200 && !isOver(answer))
       this.#ledger.fault(`a cancel at ${account.broker} was answered ${answer.status} ${JSON.stringify(answer.body)}`)
   }

@@ -1,12 +1,15 @@
 // A user's records derived from updates, and faults of the updates themselves.
 import { createHash } from 'node:crypto'
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import { TRANSITIONS as ARROWS } from '@trunkline/core/domain/order-machine'
 import type { Json } from './sandbox-process.ts'
 
 /** An update as the stream and the log show it. */
 export type Update = Json
 
 const FAULTS_MAX = 50
+/** From each status to those that may follow it. A final one is never taken back: a rejection that was false is a fault. */
+const TRANSITIONS: ReadonlyMap<unknown, readonly string[]> = new Map(Object.entries(ARROWS))
 
 /** Applies one user's updates in the order in which they come. */
 export class Replay {
@@ -56,6 +59,9 @@ export class Replay {
     const before = this.orders.get(order.order_id)
     this.orders.set(order.order_id, order)
     if (before === undefined) return
+    const [from, to] = [before.normalized_status, order.normalized_status]
+    if (from !== to && !TRANSITIONS.get(from)?.includes(to))
+      this.fault(`update ${seq} takes order ${order.cl_order_id} from ${from} to ${to}`)
     if (order.revision !== undefined && order.revision <= before.revision)
       this.fault(`update ${seq} takes order ${order.cl_order_id} from revision ${before.revision} to ${order.revision}`)
     if (compare(parseDecimal(order.filled_qty, 'filled_qty'), parseDecimal(before.filled_qty, 'filled_qty')) < 0)

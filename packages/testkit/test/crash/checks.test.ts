@@ -133,6 +133,9 @@ for (const [what, change] of Object.entries({
   'of another user': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], user_id: 'w' }),
   'older than the one before': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], data: { ...ORDER, revision: 2 } }),
   'taking back executions': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], data: { ...ORDER, filled_qty: '1' } }),
+  'bringing back an order that was rejected': (updates: Update[]) => {
+    updates.splice(1, 1, { ...updates[1], data: { ...updates[1].data, normalized_status: 'rejected' } })
+  },
   'of an unknown type': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], type: 'trades' })
 })) {
   test(`noticed: an update that is ${what}`, () => {
