@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { CLIENT, minified, TARGET } from './bundle.ts'
+import { CLIENT, EXTERNAL, minified, TARGET } from './bundle.ts'
 import { outFolder } from './out.ts'
 
 const USAGE = `npm run client -- [--out FOLDER]
@@ -19,7 +19,8 @@ const ENTRIES = {
   index: join(CLIENT, 'src/index.ts'),
   streams: join(CLIENT, 'src/streams/index.ts'),
   webhooks: join(CLIENT, 'src/webhooks/index.ts'),
-  connect: join(CLIENT, 'src/connect/index.ts')
+  connect: join(CLIENT, 'src/connect/index.ts'),
+  react: join(CLIENT, 'src/react/index.ts')
 }
 
 /** Writes the package into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
@@ -27,7 +28,7 @@ export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const { outputFiles } = await build({
-    ...{ entryPoints: ENTRIES, outdir: DIST, absWorkingDir: CLIENT, write: false },
+    ...{ entryPoints: ENTRIES, external: EXTERNAL, outdir: DIST, absWorkingDir: CLIENT, write: false },
     ...{ bundle: true, sourcemap: true, format: 'esm', target: TARGET, charset: 'utf8', logLevel: 'silent' }
   })
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents)
@@ -59,11 +60,15 @@ function manifest(): object {
   return {
     ...own,
     description: 'Client of Trunkline: one API over many brokers',
+    // Only here: with it in the workspace, an image for production would get React.
+    peerDependencies: { react: '>=18' },
+    peerDependenciesMeta: { react: { optional: true } },
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './streams': { types: './types/streams/index.d.ts', default: './streams.js' },
       './webhooks': { types: './types/webhooks/index.d.ts', default: './webhooks.js' },
       './connect': { types: './types/connect/index.d.ts', default: './connect.js' },
+      './react': { types: './types/react/index.d.ts', default: './react.js' },
       './package.json': './package.json'
     }
   }

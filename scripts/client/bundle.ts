@@ -7,14 +7,17 @@ export const CLIENT = resolve(ROOT, 'packages/client')
 /** What Node 20 and the browsers of these years run. */
 export const TARGET = 'es2022'
 
+/** What programs have themselves. */
+export const EXTERNAL = ['react']
+
 /** The bytes of a program that imports these from a module of the client, minified as one file. */
 export async function minified(
   imports: string,
-  module: 'index' | 'streams/index' | 'webhooks/index' | 'connect/index' = 'index'
+  module: 'index' | 'streams/index' | 'webhooks/index' | 'connect/index' | 'react/index' = 'index'
 ): Promise<string> {
   const contents = `export ${imports} from './src/${module}.ts'`
   const { outputFiles } = await build({
-    ...{ stdin: { contents, resolveDir: CLIENT, loader: 'ts' }, bundle: true, write: false, minify: true },
+    ...{ stdin: { contents, resolveDir: CLIENT, loader: 'ts' }, bundle: true, external: EXTERNAL, write: false, minify: true },
     ...{ format: 'esm', target: TARGET, charset: 'utf8', legalComments: 'none', logLevel: 'silent' }
   })
   return outputFiles[0]?.text ?? ''

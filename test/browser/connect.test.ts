@@ -4,10 +4,12 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import type { BrowserContext, Page } from 'playwright-core'
 import { goOn, logIn, openStage, type Stage } from './stage.ts'
 
-const CLI = join(resolve(import.meta.dirname, '../..'), 'packages/server/src/cli.ts')
+const ROOT = resolve(import.meta.dirname, '../..')
+const CLI = join(ROOT, 'packages/server/src/cli.ts')
 
 interface Outcome {
   readonly type: string
@@ -164,6 +166,27 @@ describe('connect.js in a browser', () => {
     assert.deepEqual(await outcomeOf(refused), { type: 'exited', reason: 'unreachable' })
   })
 
+  test('a component of React opens it, gets its outcome, and closes its window when it goes away', async () => {
+    await using context = await stage.browser.newContext()
+    const page = await context.newPage()
+    stage.site.pages.set('/react.js', await reactProgram(await link()))
+    stage.site.pages.set(
+      '/react',
+      '<!doctype html><title>React</title><link rel="icon" href="data:,"><script type="module" src="react.js"></script>'
+    )
+    await page.goto(`${platform}/react`)
+    const popup = await popupOf(page)
+    await popup.getByRole('button', { name: 'Decline' }).waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Connect' }).isDisabled(), 'a link that is open cannot be opened')
+    await decline(popup)
+    await page.getByText('not_connected 1', { exact: true }).waitFor()
+    const other = await popupOf(page)
+    const closed = other.waitForEvent('close')
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await closed
+    await page.getByText('left', { exact: true }).waitFor()
+  })
+
   /** Another platform, with one user. */
   async function registeredPlatform(redirect: string) {
     const { service } = stage
@@ -186,3 +209,30 @@ describe('connect.js in a browser', () => {
     }
   }
 })
+
+/** A program with React as platforms have it. Its callbacks are those of the newest render. */
+async function reactProgram(link: string): Promise<string> {
+  const contents = `
+    import { createElement, StrictMode, useState } from 'react'
+    import { createRoot } from 'react-dom/client'
+    import { useTrunklineConnect } from './packages/client/dist/react.js'
+
+    function Connecting() {
+      const [text, setText] = useState('waiting')
+      const [count, setCount] = useState(0)
+      const { open, ready } = useTrunklineConnect({ link: '${link}', onExit: ({ reason }) => setText(reason + ' ' + count) })
+      const onClick = () => { setCount(count + 1); void open() }
+      return [createElement('button', { key: 1, onClick, disabled: !ready }, 'Connect'), createElement('p', { key: 2 }, text)]
+    }
+    function App() {
+      const [isThere, setThere] = useState(true)
+      const leave = createElement('button', { key: 1, onClick: () => setThere(false) }, 'Leave')
+      return [leave, isThere ? createElement(Connecting, { key: 2 }) : createElement('p', { key: 2 }, 'left')]
+    }
+    createRoot(document.body).render(createElement(StrictMode, null, createElement(App)))`
+  const { outputFiles } = await build({
+    ...{ stdin: { contents, resolveDir: ROOT }, bundle: true, write: false, format: 'esm', logLevel: 'silent' },
+    define: { 'process.env.NODE_ENV': '"development"' }
+  })
+  return outputFiles[0]?.text ?? ''
+}

@@ -28,7 +28,7 @@ export async function openSite(): Promise<Site> {
       response.writeHead(302, { location: `http://localhost:${port}/linked${address.search}` }).end()
       return
     }
-    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.setHeader('content-type', address.pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8')
     const page = pages.get(address.pathname)
     if (page !== undefined) return void response.end(page)
     arrivals.push({ url: address, headers })

@@ -16,6 +16,7 @@ const SIZES = [
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 14_600],
   ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_050],
   ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_300],
+  ['connect.js with React', '{ useTrunklineConnect }', 'react/index', 4_100],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]
 ] as const
 /** Without the options that the runner of these tests gives to Node. */

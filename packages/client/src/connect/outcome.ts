@@ -34,6 +34,8 @@ export type ExitReason =
   | 'timed_out'
   /** By the caller's signal. */
   | 'aborted'
+  /** With React: there is no link yet. */
+  | 'not_ready'
 
 export type ConnectOutcome = Connected | Exited
 

@@ -31,7 +31,9 @@ export type ExitReason =
 /** Nothing came for longer than a link works. */
  | 'timed_out'
 /** By the caller's signal. */
- | 'aborted';
+ | 'aborted'
+/** With React: there is no link yet. */
+ | 'not_ready';
 export type ConnectOutcome = Connected | Exited;
 /** Of a message of the portal, whose origin was checked; null if it is another one. */
 export declare function outcomeIn(result: unknown): ConnectOutcome | null;
