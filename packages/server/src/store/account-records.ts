@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 import { BatchWriter, LIMITS } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
-import { FenceLost } from './writes/fences.ts'
+import { FenceLost, OWNED } from './writes/fences.ts'
 import { functionCall } from './writes/function-call.ts'
 import { type BatchUsers, usersOf } from './writes/users.ts'
 
@@ -170,9 +170,14 @@ export class RecordWriter {
     throw new StoreUnavailable(`The ${kind} of account ${accountId} are being written by too many at once.`)
   }
 
+  /** Stores that the broker confirmed the account's orders at a time, in one statement: it is done after each snapshot of them. */
+  confirmOrders({ accountId, userKey }: Pick<Account, 'accountId' | 'userKey'>, at: Timestamp): Promise<void> {
+    return this.#session.ownedWrite(CONFIRM, [accountId, 'orders', at, 'null'], userKey)
+  }
+
   /**
-   * Stores that the broker confirmed records of a kind at a time. The last write wins: an earlier time makes the next reader look further
-   * back, and a clock that was set back must not keep an old confirmation.
+   * Within a transaction: stores that the broker confirmed records of a kind at a time. The last write wins: an earlier time makes the next
+   * reader look further back, and a clock that was set back must not keep an old confirmation.
    */
   async confirm(db: Kysely<Database>, accountId: AccountId, kind: RecordKind, at: Timestamp, document: string): Promise<void> {
     await db.executeQuery(CompiledQuery.raw(CONFIRM, [accountId, kind, at, document]))
@@ -196,7 +201,7 @@ export class RecordWriter {
 
 /** Nothing, if the account is gone. */
 const CONFIRM = `insert into account_records (account_id, kind, version, confirmed_at, document)
-  select account_id, $2::text, 1, $3::timestamptz, $4::text from accounts where account_id = $1
+  select account_id, $2::text, 1, $3::timestamptz, $4::text from accounts where account_id = $1 and ${OWNED}
   on conflict (account_id, kind) do update set confirmed_at = excluded.confirmed_at, document = excluded.document`
 
 function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {

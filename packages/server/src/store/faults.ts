@@ -29,8 +29,15 @@ export function isDenied(error: unknown): error is DatabaseError {
   return isRefusal(error) && error.code === INSUFFICIENT_PRIVILEGE
 }
 
-/** A refusal that a retry can resolve. */
+/** Whether the server ended the session because its transaction waited too long for the next statement: it has not been committed. */
+export function endedIdle(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === IDLE_IN_TRANSACTION
+}
+const IDLE_IN_TRANSACTION = '25P03'
+
+/** What undid a transaction that may succeed if it is repeated. */
 export function isTransient(error: unknown): boolean {
+  if (endedIdle(error)) return true
   return isRefusal(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK || isOutdated(error))
 }
 

@@ -113,10 +113,10 @@ export async function openStore(settings: StoreSettings, deps: StoreDeps): Promi
   return buildStore(engine, deps)
 }
 
-/** Opens the engine, without a query. */
-export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDeps, 'log'>): Promise<Engine> {
+/** Opens the engine, without a query. With fences it is for a node of a cluster. */
+export async function openEngine(settings: StoreSettings, { log, fenceOf }: Pick<StoreDeps, 'log' | 'fenceOf'>): Promise<Engine> {
   if (settings.kind === 'postgres') {
-    const { dialect, run, stats } = createPostgresEngine({ ...settings, log })
+    const { dialect, run, stats } = createPostgresEngine({ ...settings, isNode: fenceOf !== undefined, log })
     return { db: new Kysely({ dialect }), run, kind: 'postgres', stats: () => ({ pool: stats(), embedded: null }) }
   }
   const embedded = await openEmbedded({

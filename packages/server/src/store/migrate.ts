@@ -180,6 +180,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 async function lock(trx: Transaction<Database>, ms: number): Promise<void> {
   // A migration may rewrite large tables, which has no time limit.
   await sql`select set_config('lock_timeout', ${String(ms)}, true), set_config('statement_timeout', '0', true)`.execute(trx)
+  // Nobody waits for it to end but those that migrate. It asks for older nodes on another connection.
+  await sql`select set_config('idle_in_transaction_session_timeout', '60000', true)`.execute(trx)
   await sql`/* migration */ select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx).catch((cause: unknown) => {
     if (cause instanceof DatabaseError && cause.code === LOCK_NOT_AVAILABLE) throw new LockHeld('the lock is held', { cause })
     throw cause

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { type Dialect, type Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
 import { DatabaseError, Pool, type PoolClient, type QueryResult } from 'pg'
 import type { Database } from './database.ts'
-import { beforeCommit, isOutdated, isRefusal } from './faults.ts'
+import { beforeCommit, endedIdle, isOutdated, isRefusal } from './faults.ts'
 import { columnsOf, type Known, KnownStatement, type Row, sentOf } from './known-statement.ts'
 import { TYPES } from './types.ts'
 
@@ -13,6 +13,16 @@ import { TYPES } from './types.ts'
 const WAITING_PER_CONNECTION_MAX = 200
 const CONNECT_MS_MAX = 5_000
 const STATEMENT_MS_MAX = 60_000
+/**
+ * How long a transaction may wait for the next statement of a node. While it is open, no other node can claim the user's partition, so it
+ * ends before the lease of a node that is frozen or cut off does. The transaction of a node that was only busy is repeated.
+ */
+const NODE_IDLE_MS_MAX = 2_000
+/**
+ * When the server gives up a connection that nothing comes back on: where the link is cut between a statement and the end of its
+ * transaction, or while an answer is being sent, the server is not idle. Where the server's system cannot do this, it ignores it.
+ */
+const NODE_TCP = '-c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=2 -c tcp_user_timeout=3000'
 /**
  * The longest wait for an answer, so that a silent connection is noticed. A read without an answer is unavailable; a write has then an
  * unknown outcome. Both are above the five seconds of `lock_timeout`, after which the server itself answers, and together far below the 60
@@ -63,20 +73,28 @@ export interface PostgresEngine {
   stats(): PoolStats
 }
 
-export function createPostgresEngine(options: { readonly url: string; readonly poolMax: number; readonly log: Log }): PostgresEngine {
+export interface PostgresOptions {
+  readonly url: string
+  readonly poolMax: number
+  /** Whether it is for a node of a cluster, which others must be able to follow soon. */
+  readonly isNode?: boolean
+}
+
+export function createPostgresEngine(options: PostgresOptions & { readonly log: Log }): PostgresEngine {
+  const { isNode = false } = options
   const pool = new Pool({
     connectionString: options.url,
     max: options.poolMax,
     application_name: 'trunkline',
     // Instants and days are exchanged as texts, so their form must not depend on the server's settings. JIT costs more than any of our
     // statements.
-    options: '-c timezone=UTC -c datestyle=ISO -c jit=off -c extra_float_digits=1',
+    options: `-c timezone=UTC -c datestyle=ISO -c jit=off -c extra_float_digits=1${isNode ? ` ${NODE_TCP}` : ''}`,
     types: TYPES,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     lock_timeout: 5_000,
-    idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
+    idle_in_transaction_session_timeout: isNode ? NODE_IDLE_MS_MAX : STATEMENT_MS_MAX,
     // Each statement names its own.
     query_timeout: ANSWER_MS_MAX
   })
@@ -218,14 +236,17 @@ class PreparingClient implements PostgresPoolClient {
   /** Those are of these names. */
   #generation = 0
   #lost = false
+  /** Why, if the server has said so while nothing was asked. */
+  #lostBecause: DatabaseError | null = null
   #isInTransaction = false
 
   constructor(client: PoolClient, pool: ClientsPool) {
     this.#client = client
     this.#pool = pool
     // The query fails as well, and reports the loss to its caller.
-    client.on('error', () => {
+    client.on('error', cause => {
       this.#lost = true
+      if (cause instanceof DatabaseError) this.#lostBecause ??= cause
       pool.lost()
     })
   }
@@ -277,7 +298,7 @@ class PreparingClient implements PostgresPoolClient {
 
   async #guarded<T>(work: () => Promise<T>, isAgain = false): Promise<T> {
     // Otherwise the rollback on a lost connection would wait as long again.
-    if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
+    if (this.#lost) throw this.#lostBecause ?? new Error('Connection terminated: an earlier statement had no answer')
     try {
       return await work()
     } catch (error) {
@@ -288,6 +309,7 @@ class PreparingClient implements PostgresPoolClient {
       }
       // Anything but a plain refusal ends the session, or leaves it in an unknown state.
       if (!isRefusal(error)) this.#lost = true
+      if (endedIdle(error)) this.#lostBecause ??= error
       // The driver makes it where the answer is read. Its callers are known only here.
       if (error instanceof DatabaseError) Error.captureStackTrace(error)
       throw error

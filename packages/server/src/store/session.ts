@@ -5,7 +5,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { aroundCommit, beforeCommit, isTransient } from './faults.ts'
 import type { RunStatement } from './postgres.ts'
-import { FenceLost, type FenceOf, fenced, fencesOf, holdsFences } from './writes/fences.ts'
+import { FenceLost, type FenceOf, type Fences, fenced, fencedWrite, fencesOf, holdsFences } from './writes/fences.ts'
 
 const TRIES_MAX = 4
 
@@ -66,8 +66,25 @@ export class Session {
    */
   async ownedStatement<Row>(sql: string, parameters: readonly unknown[], users: readonly UserKey[]): Promise<readonly Row[]> {
     if (this.#fenceOf === null) return this.statement(sql, parameters)
-    const { partitions, fences } = fencesOf(users, this.#fenceOf)
-    const text = this.#fenced.get(sql) ?? fenced(sql, parameters.length)
+    return this.#fencedStatement(sql, parameters, fencesOf(users, this.#fenceOf), fenced)
+  }
+
+  /**
+   * A statement that writes for the user by itself, as its owner, with the condition {@link OWNED}.
+   * @throws FenceLost if another node owns the user, CommitUnknown, StoreUnavailable
+   */
+  async ownedWrite(sql: string, parameters: readonly unknown[], userKey: UserKey): Promise<void> {
+    if (this.#fenceOf === null) await this.statement(sql, parameters)
+    else await this.#fencedStatement(sql, parameters, fencesOf([userKey], this.#fenceOf), fencedWrite)
+  }
+
+  async #fencedStatement<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    { partitions, fences }: Fences,
+    make: typeof fenced
+  ): Promise<readonly Row[]> {
+    const text = this.#fenced.get(sql) ?? make(sql, parameters.length)
     this.#fenced.set(sql, text)
     const rows = await this.statement<Row>(text, [...parameters, partitions, fences])
     if (rows.length === 0) throw new FenceLost()

@@ -92,11 +92,8 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
-  async confirmed({ accountId, userKey }: Pick<Account, 'accountId' | 'userKey'>, at: Timestamp): Promise<void> {
-    await this.#session.write(async trx => {
-      await this.#session.demandOwned(trx, userKey)
-      await this.#records.confirm(trx, accountId, 'orders', at, 'null')
-    })
+  confirmed(account: Pick<Account, 'accountId' | 'userKey'>, at: Timestamp): Promise<void> {
+    return this.#records.confirmOrders(account, at)
   }
 
   async #one(statement: string, parameters: readonly unknown[]): Promise<Order | null> {

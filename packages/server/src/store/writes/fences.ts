@@ -16,7 +16,7 @@ export class FenceLost extends StoreUnavailable {
 }
 
 /** Partitions and the fences under which they are written for, in the same order. */
-interface Fences {
+export interface Fences {
   readonly partitions: Partition[]
   readonly fences: number[]
 }
@@ -43,7 +43,23 @@ export function fenced(statement: string, parameters: number): string {
   return `${statement} from (${condition}) owned where held`
 }
 
-/** Whether the fences still hold; if so, they hold until the transaction ends. */
+/** Stands in a statement for the condition; see {@link fencedWrite}. */
+export const OWNED = '/* owned */ true'
+
+/**
+ * The same for a statement that writes by itself, where {@link OWNED} stands among its conditions. It gives a row if the fences hold,
+ * whatever it has written.
+ */
+export function fencedWrite(statement: string, parameters: number): string {
+  const condition = fenced('select true as held', parameters)
+  const written = statement.replace(OWNED, 'exists (select from holding)')
+  return `/* writes */ with holding as materialized (${condition}), written as (${written}) select held from holding`
+}
+
+/**
+ * Whether the fences still hold; if so, they hold until the transaction ends. They are compared without the owner: after a release the
+ * fence stays until the next claim, and nobody can have written under another one before that.
+ */
 export async function holdsFences(trx: Kysely<Database>, { partitions, fences }: Fences): Promise<boolean> {
   const { rows } = await trx.executeQuery(CompiledQuery.raw(CONDITION, [partitions, fences]) as CompiledQuery<{ held: boolean | null }>)
   return rows[0]?.held === true
