@@ -23,7 +23,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 
 /** Limits are out of the way, and times of minutes are scaled to seconds. */
 const SETTINGS = {
-  TRUNKLINE_ABSENCE_SECONDS: '1',
+  TRUNKLINE_ABSENCE_SECONDS: '3',
   TRUNKLINE_COMMAND_MS: '2000',
   TRUNKLINE_ANSWER_WITHIN_MS: '1000',
   TRUNKLINE_RATE_LIMIT_USER: '100000',

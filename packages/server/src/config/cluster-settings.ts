@@ -50,10 +50,26 @@ export const CLUSTER_SETTINGS = {
   }
 } as const satisfies Table
 
-/** Nodes share a database. `undefined` is a setting that could not be read, which has a fault of its own. */
-export function clusterFaults(given: { readonly natsUrl?: string | null; readonly databaseUrl?: string | null }): readonly SettingFault[] {
-  if (given.natsUrl == null || given.databaseUrl !== null) return []
-  const message =
-    'needs TRUNKLINE_DATABASE_URL: the nodes of a cluster share one PostgreSQL, and the embedded database belongs to one process. Set that too, or leave this out to run alone.'
-  return [{ env: 'TRUNKLINE_NATS_URL', message }]
+/** What {@link clusterFaults} looks at. `undefined` is a setting that could not be read, which has a fault of its own. */
+interface Given {
+  readonly natsUrl?: string | null
+  readonly databaseUrl?: string | null
+  readonly absenceSeconds?: number
+  readonly commandMs?: number
+}
+
+/** What does not fit together in a cluster. */
+export function clusterFaults({ natsUrl, databaseUrl, absenceSeconds, commandMs }: Given): readonly SettingFault[] {
+  if (natsUrl == null) return []
+  const faults: SettingFault[] = []
+  if (databaseUrl === null) {
+    const message =
+      'needs TRUNKLINE_DATABASE_URL: the nodes of a cluster share one PostgreSQL, and the embedded database belongs to one process. Set that too, or leave this out to run alone.'
+    faults.push({ env: 'TRUNKLINE_NATS_URL', message })
+  }
+  if (absenceSeconds !== undefined && commandMs !== undefined && absenceSeconds * 1_000 <= commandMs) {
+    const message = `must be longer than TRUNKLINE_COMMAND_MS in a cluster: an order that one node is still sending must not count as never received at the next one. They are ${absenceSeconds} s and ${commandMs} ms; raise this one, or lower that one.`
+    faults.push({ env: 'TRUNKLINE_ABSENCE_SECONDS', message })
+  }
+  return faults
 }

@@ -256,7 +256,7 @@ export const SETTINGS = {
     parse: integer(1, 86_400),
     fallback: '60',
     about:
-      'How long look-ups must consistently report an order without an answer as absent before it counts as never received, at a broker that finds orders by our id. At other brokers it takes two to five times as long.'
+      'How long look-ups must consistently report an order without an answer as absent before it counts as never received, at a broker that finds orders by our id. At other brokers it takes two to five times as long. In a cluster it must be longer than `TRUNKLINE_COMMAND_MS`.'
   },
   freshMs: {
     group: 'Orders and reads',

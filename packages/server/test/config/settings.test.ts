@@ -207,3 +207,18 @@ test('nodes need a database that they share', () => {
     ['TRUNKLINE_DATABASE_URL']
   )
 })
+
+test('in a cluster an order must not count as never received while a node may still send it', () => {
+  const alone = { TRUNKLINE_COMMAND_MS: '2000', TRUNKLINE_ABSENCE_SECONDS: '2' }
+  assert.equal(settingsOf(alone).absenceSeconds, 2)
+  const shared = { TRUNKLINE_NATS_URL: 'nats://h:4222', TRUNKLINE_DATABASE_URL: 'postgres://d/e' }
+  const both = /TRUNKLINE_ABSENCE_SECONDS must be longer than TRUNKLINE_COMMAND_MS.*2 s and 2000 ms/
+  assert.throws(() => settingsOf({ ...shared, ...alone }), both)
+  assert.equal(settingsOf({ ...shared, ...alone, TRUNKLINE_COMMAND_MS: '1999' }).commandMs, 1_999)
+  // What could not be read has its own fault only.
+  const { faults } = inspectEnvironment({ ...shared, ...alone, TRUNKLINE_COMMAND_MS: 'soon' })
+  assert.deepEqual(
+    faults.map(({ env }) => env),
+    ['TRUNKLINE_COMMAND_MS']
+  )
+})

@@ -13,6 +13,8 @@ export interface CommandPlan {
   readonly effect?: 'done' | 'refused' | 'refused_unsent' | 'refused_and_kept' | 'taken' | 'none'
   /** For an accepted replacement: the error of the look-up of its result. */
   readonly unseen?: BrokerFaultKind
+  /** How long it waits before it is sent, as in the limiter of an adapter. */
+  readonly waitsMs?: number
   /** How long it travels. */
   readonly effectAfterMs?: number
   /**

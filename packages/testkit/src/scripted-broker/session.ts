@@ -201,6 +201,7 @@ export class ScriptedSession implements Broker {
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
+    if (plan.waitsMs !== undefined) await clock.sleep(plan.waitsMs)
     // As adapters do right before the first byte.
     if (this.#credentials.mayCommand?.() === false) return { kind: 'not_sent', cause: new Error('this process may not send it any more') }
     const command = { kind, target, atMs: clock.monotonicMs() }

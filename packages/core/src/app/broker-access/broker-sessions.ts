@@ -28,6 +28,8 @@ const IDLE_MS = 600_000
 
 interface Open {
   readonly userKey: UserKey
+  /** Under which it was opened, and commands. */
+  readonly fence: number
   readonly session: Broker
   usedAt: number
 }
@@ -66,11 +68,15 @@ export class BrokerSessions implements AsyncDisposable {
 
   /**
    * The connection's session, opened on first use. @throws BrokerFault `refused` if this node does not offer the broker, the login was made
-   * at another endpoint, or the connection is gone; `unreachable` while another node owns the user.
+   * at another endpoint, or the connection is gone; `unreachable` while another node owns the user, or if one may have done so since this
+   * one had `under`.
    */
-  get(connection: Connection): Broker {
+  get(connection: Connection, under: number | null = this.#deps.ownership.fenceOf(connection.userKey)): Broker {
     const { userKey } = connection
-    if (!mayFinish(this.#deps.ownership, userKey)) throw new BrokerFault('unreachable', 'another node of the service is to do this')
+    const fence = this.#deps.ownership.fenceOf(userKey)
+    if (fence === null || fence !== under) throw new BrokerFault('unreachable', 'another node of the service is to do this')
+    // Its commands would be sent under a fence that has passed.
+    if ((this.#open.get(connection.connectionId)?.fence ?? fence) !== fence) this.#replace(connection.connectionId)
     const known = this.#open.get(connection.connectionId)
     const usedAt = this.#deps.clock.monotonicMs()
     if (known !== undefined) {
@@ -85,7 +91,7 @@ export class BrokerSessions implements AsyncDisposable {
       throw new BrokerFault('refused', changedMessage(connection.endpoint, endpoint))
     const opened = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
     const session = new CheckedBroker(opened, { ...this.#deps, connection, partialLists: this.partialLists })
-    this.#open.set(connection.connectionId, { userKey, session, usedAt })
+    this.#open.set(connection.connectionId, { userKey, fence, session, usedAt })
     return session
   }
 
@@ -156,6 +162,11 @@ export class BrokerSessions implements AsyncDisposable {
   #retire(connectionId: ConnectionId): void {
     setBounded(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
     this.#publishedBroken.delete(connectionId)
+    this.#replace(connectionId)
+  }
+
+  /** The session ends when the calls in flight have; the next caller gets another. */
+  #replace(connectionId: ConnectionId): void {
     const session = this.#open.get(connectionId)?.session
     this.#open.delete(connectionId)
     if (session === undefined) return
@@ -209,7 +220,8 @@ export class BrokerSessions implements AsyncDisposable {
 
   /** Closes the sessions of users that this node does not own any more. */
   async closeUnowned(): Promise<void> {
-    const left = [...this.#open].filter(([, { userKey }]) => !isOwned(this.#deps.ownership, userKey))
+    const { ownership } = this.#deps
+    const left = [...this.#open].filter(([, { userKey, fence }]) => !isOwned(ownership, userKey) || !mayFinish(ownership, userKey, fence))
     await Promise.all(left.map(([connectionId]) => this.close(connectionId)))
   }
 

@@ -85,6 +85,8 @@ export class StoredCredentials implements CredentialsHolder {
   readonly #owner: SealOwner
   readonly #endpoint: BrokerEndpoint
   readonly #holder: string
+  /** Under which the login may command. */
+  readonly #fence: number | null
   #current: { readonly credentials: Credentials; readonly revision: number } | null = null
   #reading: Promise<Credentials> | null = null
   #renewing: Promise<Credentials> | null = null
@@ -98,10 +100,11 @@ export class StoredCredentials implements CredentialsHolder {
     this.#owner = owner
     this.#endpoint = endpoint
     this.#holder = deps.ids.uuid()
+    this.#fence = deps.ownership.fenceOf(owner.userKey)
   }
 
   mayCommand(): boolean {
-    return mayFinish(this.#deps.ownership, this.#owner.userKey)
+    return mayFinish(this.#deps.ownership, this.#owner.userKey, this.#fence)
   }
 
   async read(_signal: AbortSignal): Promise<Credentials> {

@@ -39,8 +39,8 @@ export class OrderGateway {
   }
 
   /** Sends a stored order. Returns its newest state after the broker's answer, or after `answerWithinMs` without one. */
-  submit(placed: Placed): Promise<Order> {
-    return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, async (session, signal) => {
+  submit(placed: Placed, fence: IntentFence): Promise<Order> {
+    return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false, fence }, async (session, signal) => {
       const { clock, meter } = this.#deps
       const start = clock.monotonicMs()
       const outcome = await session.submit({ ...placed.order, brokerAccountId: placed.account.brokerAccountId }, signal)
@@ -53,20 +53,22 @@ export class OrderGateway {
    * Sends the cancel of an order in `pending_cancel`. Concurrent calls for the same request share one send and its result. With `isNew` the
    * cancel is sent even if an earlier, already decided one is still unanswered.
    */
-  cancel(placed: Placed, isNew: boolean): Promise<Order> {
-    return this.#command(placed, { kind: 'cancel', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
+  cancel(placed: Placed, isNew: boolean, fence: IntentFence): Promise<Order> {
+    return this.#command(placed, { kind: 'cancel', of: placed.order, isNew, fence }, (session, signal) =>
+      cancelled(session, placed, signal)
+    )
   }
 
   /**
    * Sends the cancel of an order in `pending_replace`. The broker cancels the order it holds under this order's id, which ends the
    * replacement too. If the broker refuses, the cancel stays pending for the order that remains after the replacement is decided.
    */
-  stop(placed: Placed, isNew: boolean): Promise<Order> {
-    return this.#command(placed, { kind: 'stop', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
+  stop(placed: Placed, isNew: boolean, fence: IntentFence): Promise<Order> {
+    return this.#command(placed, { kind: 'stop', of: placed.order, isNew, fence }, (session, signal) => cancelled(session, placed, signal))
   }
 
   /** Sends the replacement of `placed` (in `pending_replace`) by `successor`. Returns the successor's newest state. */
-  async replace(placed: Placed, successor: Order): Promise<Order> {
+  async replace(placed: Placed, successor: Order, fence: IntentFence): Promise<Order> {
     const send: Send = async (session, signal) => {
       const { order, account } = placed
       if (order.brokerOrderId === null) return { kind: 'not_sent', cause: new Error('the broker’s order id is not known yet') }
@@ -84,12 +86,13 @@ export class OrderGateway {
       }
       return session.replace({ ...request, ticket }, signal)
     }
-    await this.#command(placed, { kind: 'replace', of: successor, isNew: false }, send)
+    await this.#command(placed, { kind: 'replace', of: successor, isNew: false, fence }, send)
     return (await this.#parts.orderWriter.find(successor.orderId).catch(() => null)) ?? successor
   }
 
-  async #command(placed: Placed, { kind, of, isNew }: Command, send: Send): Promise<Order> {
-    const settled = (isNew ? undefined : this.#parts.commands.newest(kind, of)) ?? this.#begin(placed, { kind, of, isNew }, send)
+  async #command(placed: Placed, command: Command, send: Send): Promise<Order> {
+    const { kind, of, isNew } = command
+    const settled = (isNew ? undefined : this.#parts.commands.newest(kind, of)) ?? this.#begin(placed, command, send)
     let order: Order | null = null
     try {
       order = await within(this.#deps.clock, settled, this.#deps.timing.answerWithinMs)
@@ -99,11 +102,12 @@ export class OrderGateway {
     return order ?? (await this.#parts.orderWriter.find(placed.order.orderId).catch(() => null)) ?? placed.order
   }
 
-  #begin(placed: Placed, { kind, of }: Command, send: Send): Promise<Order | null> {
+  #begin(placed: Placed, command: Command, send: Send): Promise<Order | null> {
+    const { kind, of } = command
     const { commands, taken, reconciliation } = this.#parts
     // An acceptance noted so far belongs to an earlier request, even if both have the same timestamp.
     if (kind === 'cancel' || kind === 'replace') taken.forget(placed.order.orderId)
-    const settled = commands.run(kind, of, isNewest => this.#carryOut(placed, kind, send, isNewest))
+    const settled = commands.run(kind, of, isNewest => this.#carryOut(placed, command, send, isNewest))
     // The caller may have been answered before the command ends. If the store fails then, the resolver recovers.
     settled.catch(cause => {
       this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
@@ -114,8 +118,8 @@ export class OrderGateway {
     return settled
   }
 
-  async #carryOut(placed: Placed, kind: CommandKind, send: Send, isNewest: () => boolean): Promise<Order | null> {
-    const outcome = await this.#send(placed, send)
+  async #carryOut(placed: Placed, { kind, fence }: Command, send: Send, isNewest: () => boolean): Promise<Order | null> {
+    const outcome = await this.#send(placed, fence, send)
     this.#deps.meter.count('order_outcomes_total', {
       broker: placed.order.broker,
       command: kind === 'stop' ? 'cancel' : kind,
@@ -146,10 +150,11 @@ export class OrderGateway {
     await this.#deps.store.audit.append({ ...entry, action: 'order.answered_late' })
   }
 
-  async #send({ connection }: Placed, send: Send): Promise<Outcome<OrderReport | null>> {
+  async #send({ connection }: Placed, fence: IntentFence, send: Send): Promise<Outcome<OrderReport | null>> {
     let session: Broker
     try {
-      session = this.#parts.sessions.get(connection)
+      // The session asks for this very fence again, right before the first byte.
+      session = this.#parts.sessions.get(connection, fence)
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -245,8 +250,15 @@ export class OrderGateway {
   }
 }
 
+/**
+ * The user's fence from before the intent was stored. A command is sent under it only: once another node has owned the user, that one may
+ * have found that the broker never had the order, and ended it.
+ */
+type IntentFence = number | null
+
 interface Command {
   readonly kind: CommandKind
+  readonly fence: IntentFence
   /** The order that is sent or cancelled; for a replace, the successor. */
   readonly of: Order
   /** Whether the request was made just now: no command in flight can belong to it. */

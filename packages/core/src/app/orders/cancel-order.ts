@@ -14,7 +14,7 @@ import type { Mirrors } from '../mirror/mirrors.ts'
 import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.ts'
 import { demandTradable, orderAccount, type TradableDeps } from './tradable.ts'
 
-export interface CancelDeps extends TradableDeps, Pick<Deps, 'clock'> {
+export interface CancelDeps extends TradableDeps, Pick<Deps, 'clock' | 'ownership'> {
   readonly mirrors: Mirrors
   readonly unconfirmed: UnconfirmedIntents
   readonly orderWriter: OrderWriter
@@ -35,10 +35,11 @@ export async function cancelOrder(deps: CancelDeps, caller: UserCaller, accountI
   if (known === null || known.accountId !== accountId) throw orderNotFound()
   const { account, connection } = demandTradable(deps, owned)
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
+  const fence = deps.ownership.fenceOf(caller.user.userKey)
   const requested = await deps.unconfirmed.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
     requestAlongChain(deps, known, audit)
   )
-  const sent = requested.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))
+  const sent = requested.map(each => sendCancel(deps, { connection, account, order: each.order }, { ...each, fence }))
   await Promise.all(sent)
   const order = await deps.orderWriter.find(orderId)
   if (order === null) throw orderNotFound()
@@ -117,14 +118,14 @@ function successorOf({ status, pendingRequest }: Order): OrderId | null {
 async function sendCancel(
   { mirrors, orderGateway, commands, reconciliation }: Pick<CancelDeps, 'mirrors' | 'orderGateway' | 'commands' | 'reconciliation'>,
   placed: Placed,
-  isNew: boolean
+  { isNew, fence }: { readonly isNew: boolean; readonly fence: number | null }
 ): Promise<void> {
   const { connection, account, order } = placed
   if (!isOpen(order.status)) return
   mirrors.expect(connection, account, order)
-  if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed, true)
+  if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed, true, fence)
   // An earlier request without an answer belongs to the resolver, which sends the cancel again if needed.
-  else if (order.status === 'pending_cancel' && (isNew || commands.isCancelling(order))) await orderGateway.cancel(placed, isNew)
+  else if (order.status === 'pending_cancel' && (isNew || commands.isCancelling(order))) await orderGateway.cancel(placed, isNew, fence)
   else reconciliation.takeOver(placed)
 }
 

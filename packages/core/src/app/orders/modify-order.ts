@@ -19,7 +19,7 @@ import { newOrder } from './new-order.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { demandTradable, orderAccount, type Tradable, type TradableDeps } from './tradable.ts'
 
-interface ModifyDeps extends TradableDeps, Pick<Deps, 'store' | 'ids' | 'clock' | 'hasher'> {
+interface ModifyDeps extends TradableDeps, Pick<Deps, 'store' | 'ids' | 'clock' | 'hasher' | 'ownership'> {
   readonly removals: Removals
   readonly mirrors: Mirrors
   readonly unconfirmed: UnconfirmedIntents
@@ -84,13 +84,14 @@ async function modify(deps: ModifyDeps, caller: UserCaller, tradable: Tradable, 
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
   const intent = { kind: 'replace', placed: { connection, account, order: known }, successor } as const
+  const fence = deps.ownership.fenceOf(known.userKey)
   return deps.commands.during(known.userKey, async () => {
     const order = await deps.unconfirmed.write(intent, async () => {
       await deps.orderWriter.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
       return deps.orderWriter.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
     })
     if (order === null) throw orderNotFound()
-    return await deps.orderGateway.replace({ connection, account, order }, successor)
+    return await deps.orderGateway.replace({ connection, account, order }, successor, fence)
   })
 }
 

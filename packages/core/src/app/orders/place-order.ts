@@ -13,7 +13,7 @@ import { newOrder } from './new-order.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { type TradableDeps, tradableAccount } from './tradable.ts'
 
-interface PlaceDeps extends TradableDeps, Pick<Deps, 'ids' | 'clock' | 'hasher' | 'meter'> {
+interface PlaceDeps extends TradableDeps, Pick<Deps, 'ids' | 'clock' | 'hasher' | 'meter' | 'ownership'> {
   readonly removals: Removals
   readonly mirrors: Mirrors
   readonly unconfirmed: UnconfirmedIntents
@@ -41,10 +41,11 @@ export async function placeOrder(deps: PlaceDeps, caller: UserCaller, request: O
   const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
+  const fence = deps.ownership.fenceOf(order.userKey)
   return deps.commands.during(order.userKey, async () => {
     await deps.unconfirmed.write({ kind: 'place', placed: { connection, account, order } }, () => deps.orderWriter.open(order, audit))
     deps.meter.count('orders_total', { broker: order.broker })
     deps.mirrors.expect(connection, account, order)
-    return await deps.orderGateway.submit({ connection, account, order })
+    return await deps.orderGateway.submit({ connection, account, order }, fence)
   })
 }

@@ -83,7 +83,7 @@ export class Resolver implements Reconciler {
     this.#deps = deps
     this.#parts = parts
     this.#absence = new Absence(deps, parts)
-    this.#cancels = new RepeatedCancels(deps.clock, parts)
+    this.#cancels = new RepeatedCancels(deps, parts)
   }
 
   /**

@@ -22,6 +22,7 @@ after(() => bench[Symbol.asyncDispose]())
 class OwnedUsers implements Ownership {
   readonly users: Set<UserKey>
   readonly #closing = new Set<UserKey>()
+  #fence = 1
   #listener: OwnershipListener | null = null
 
   constructor(...worlds: readonly World[]) {
@@ -33,7 +34,7 @@ class OwnedUsers implements Ownership {
   }
 
   fenceOf(userKey: UserKey): number | null {
-    return this.users.has(userKey) ? 1 : null
+    return this.users.has(userKey) ? this.#fence : null
   }
 
   async changed(): Promise<void> {}
@@ -44,7 +45,9 @@ class OwnedUsers implements Ownership {
     return () => undefined
   }
 
+  /** Another node had it in between. */
   regain({ connection }: World): void {
+    this.#fence += 2
     this.users.add(connection.userKey)
     this.#listener?.gained(new Set(ALL_PARTITIONS))
   }
@@ -193,10 +196,54 @@ test('an order that is being stored when its user moves away is sent before the 
   await world.given(node.stop())
 })
 
-function requestOf({ account, connection }: World): OrderRequest {
+test('an order that still waits to be sent when its user has been away and is back is not sent any more', async () => {
+  await using world = await bench.world()
+  const { broker, clock } = world
+  const ownership = new OwnedUsers(world)
+  await using node = application({ ...world.deps, ownership })
+  await world.given(node.app.ownedWork.start())
+  broker.plans.submit.push({ waitsMs: 3_000 })
+  const placed = placeOrder(node.app, world.caller, requestOf(world))
+  await clock.advance(1_000)
+  const released = ownership.release(world)
+  await clock.advance(1_000)
+  // The owner in between may have found that the broker never had it.
+  ownership.regain(world)
+  const order = await world.given(placed)
+  await world.given(released)
+  assert.deepEqual([broker.commands.length, order.status, order.submission.state], [0, 'rejected', 'not_sent'])
+
+  const next = await world.given(placeOrder(node.app, world.caller, requestOf(world, 'again')))
+  assert.equal(next.submission.state, 'acknowledged')
+  await world.given(node.stop())
+})
+
+test('an order whose intent was stored before its user has been away is not sent either', async () => {
+  await using world = await bench.world()
+  const ownership = new OwnedUsers(world)
+  const { store } = world.deps
+  let isAway = false
+  const orders = withMethods(store.orders, {
+    record: async changes => {
+      const results = await store.orders.record(changes)
+      // The answer of the database is late.
+      if (!isAway) void ownership.release(world)
+      if (!isAway) ownership.regain(world)
+      isAway = true
+      return results
+    }
+  })
+  await using node = application({ ...world.deps, ownership, store: withMethods(store, { orders }) })
+  await world.given(node.app.ownedWork.start())
+  const order = await world.given(placeOrder(node.app, world.caller, requestOf(world)))
+  assert.deepEqual([world.broker.commands.length, order.submission.state], [0, 'not_sent'])
+  await world.given(node.stop())
+})
+
+function requestOf({ account, connection }: World, clOrdId = 'moving'): OrderRequest {
   return {
     ...{ side: 'BUY', type: 'LMT', tif: 'DAY', symbol: 'SPY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
-    ...{ accountId: account.accountId, broker: connection.broker, clOrdId: parseClOrdId('moving') },
+    ...{ accountId: account.accountId, broker: connection.broker, clOrdId: parseClOrdId(clOrdId) },
     ...{ quantity: parseDecimal('10', 'quantity'), limitPrice: parseDecimal('10.00', 'limitPrice') }
   }
 }
