@@ -121,9 +121,10 @@ export class NatsLink {
     const { signal } = this.#stopping
     for (let failures = 0; !signal.aborted; ) {
       const connection = await this.#dial()
-      failures = connection === null ? failures + 1 : 0
-      if (connection === null) await this.#deps.clock.sleep(this.#pauseMs(failures), signal).catch(() => undefined)
-      else await this.#serve(connection)
+      // A server, or a proxy before it, that takes connections only to drop them is no better than one that refuses them.
+      const hasLasted = connection !== null && (await this.#serve(connection))
+      failures = hasLasted ? 0 : failures + 1
+      if (!hasLasted) await this.#deps.clock.sleep(this.#pauseMs(failures), signal).catch(() => undefined)
     }
   }
 
@@ -185,8 +186,8 @@ export class NatsLink {
     }
   }
 
-  /** Until the connection is lost. */
-  async #serve(connection: NatsConnection): Promise<void> {
+  /** Until the connection is lost. Returns whether it lasted. */
+  async #serve(connection: NatsConnection): Promise<boolean> {
     const session = new NatsSession(connection, this.#deps.clock, this.#options.limits)
     this.#session = session
     for (const subject of this.#subjects.keys()) this.#subjects.set(subject, this.#open(subject))
@@ -197,9 +198,10 @@ export class NatsLink {
       this.#handlers.connected()
     }
     if (this.#stopping.signal.aborted) session.close()
-    await session.keepAlive()
+    const hasLasted = await session.keepAlive()
     this.#session = null
     this.#warn(LOST)
+    return hasLasted
   }
 
   /** Once for each time without a connection. */

@@ -71,13 +71,15 @@ export class NatsSession {
     return await this.#confirming
   }
 
-  /** Returns when the session has ended. */
-  async keepAlive(): Promise<void> {
+  /** Returns when the session has ended: whether it lasted for a heartbeat. */
+  async keepAlive(): Promise<boolean> {
+    let hasLasted = false
     while (!this.isEnded) {
       await this.#clock.sleep(this.#limits.heartbeatMs, this.#ended.signal).catch(() => undefined)
-      await this.confirm()
+      hasLasted = (await this.confirm()) || hasLasted
     }
     await this.#closed
+    return hasLasted
   }
 
   /** Drops what the server has not taken yet. */
