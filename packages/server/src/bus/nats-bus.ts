@@ -41,7 +41,7 @@ export interface NatsBusOptions {
 }
 
 export interface NatsBusDeps {
-  readonly clock: Pick<Clock, 'sleep' | 'nextTurn'>
+  readonly clock: Pick<Clock, 'sleep' | 'nextTurn' | 'monotonicMs'>
   readonly ids: Pick<Ids, 'fraction' | 'uuid'>
   readonly log: Log
   /** An event as sessions are sent it. */
@@ -80,7 +80,7 @@ export class NatsBus implements Bus, AsyncDisposable {
   readonly #partitions: ReadonlyMap<string, Partition>
   readonly #batches = new Map<Partition, Batch>()
   readonly #dropped = new Map<DropReason, number>()
-  readonly #numbers = new MessageNumbers()
+  readonly #numbers: MessageNumbers
   #lastNumber = 0
   #isFlushing = false
   /** Partitions followed since the server last confirmed. */
@@ -90,6 +90,7 @@ export class NatsBus implements Bus, AsyncDisposable {
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(instance)) throw new RangeError('the instance must be one token of a NATS subject')
     this.#deps = deps
     this.#local = new LocalBus(deps.log)
+    this.#numbers = new MessageNumbers(deps.clock, deps.log)
     this.#messages = `trunkline.${instance}.messages`
     this.#subjects = ALL_PARTITIONS.map(partition => `trunkline.${instance}.updates.${partition}`)
     this.#partitions = new Map(ALL_PARTITIONS.map(partition => [this.#subjectOf(partition), partition]))
