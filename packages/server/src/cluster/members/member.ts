@@ -8,6 +8,7 @@ import type { Command, Keeper, MemberRow, Notice, SilentMember, StartKeeper } fr
 import { planOf } from './plan.ts'
 import type { SharedLease } from './shared-lease.ts'
 import { Silence } from './silence.ts'
+import { Unclaimed } from './unclaimed.ts'
 
 export interface MemberOptions {
   readonly nodeId: NodeId
@@ -59,6 +60,7 @@ export class ClusterMember implements Ownership {
   readonly #options: MemberOptions
   readonly #deps: MemberDeps
   readonly #silence: Silence
+  readonly #unclaimed = new Unclaimed()
   readonly #listeners = new Set<OwnershipListener>()
   readonly #waiting = new Set<() => void>()
   readonly #started = Promise.withResolvers<void>()
@@ -198,6 +200,7 @@ export class ClusterMember implements Ownership {
     this.#view = seen
     this.#members = new Map(seen.view.members.map(member => [member.nodeId, member]))
     const silent = this.#silence.observe(seen.view, seen.sentMs, seen.cameMs)
+    const unclaimed = this.#unclaimed.observe(seen.view, seen.cameMs)
     const gained = this.#gained(seen)
     if (gained === null) this.#lose('another node owns what was its own')
     if (this.#isOver || gained === null) return
@@ -207,12 +210,12 @@ export class ClusterMember implements Ownership {
     }
     if (before === null) this.#started.resolve()
     if (before === null || differ(before, seen)) this.#notify()
-    this.#decide(seen, silent)
+    this.#decide(seen, silent, unclaimed)
   }
 
-  #decide({ view, done }: View, silent: readonly SilentMember[]): void {
+  #decide({ view, done }: View, silent: readonly SilentMember[], unclaimed: ReadonlySet<Partition>): void {
     const { nodeId, leaseMs } = this.#options
-    const { claim, give } = planOf({ view, nodeId, leaseMs, silent })
+    const { claim, give } = planOf({ view, nodeId, leaseMs, silent, unclaimed })
     // One claim at a time: what it leaves is decided with the next view.
     if (this.#claimId <= done) this.#claim(claim, silent)
     this.#give(give, view)

@@ -16,6 +16,8 @@ export interface PlanInput {
   readonly nodeId: NodeId
   readonly leaseMs: number
   readonly silent: readonly SilentMember[]
+  /** What nobody has claimed for a while, although it is free. */
+  readonly unclaimed: ReadonlySet<Partition>
 }
 
 /**
@@ -30,7 +32,7 @@ const FRESH_SHARE = 0.5
  */
 export const NEWCOMER = { togetherMs: 1_500, warmMs: 2_000, growMs: 4_000 } as const
 
-export function planOf({ view, nodeId, leaseMs, silent }: PlanInput): Plan {
+export function planOf({ view, nodeId, leaseMs, silent, unclaimed }: PlanInput): Plan {
   const silentIds = new Set(silent.map(member => member.nodeId))
   const isFresh = (member: MemberRow) =>
     member.nodeId === nodeId || (member.leaseMs >= FRESH_SHARE * leaseMs && !silentIds.has(member.nodeId))
@@ -46,8 +48,11 @@ export function planOf({ view, nodeId, leaseMs, silent }: PlanInput): Plan {
     if (owner === nodeId) {
       // What would come back is not given away.
       if (!isPresent && !isFinal) give.push(partition)
-      // A node of an earlier version gives a newcomer its whole share at once, and then claims nothing of it.
-    } else if ((isPresent && (owner === null || !owners.has(owner))) || (isFinal && owner === null)) claim.push(partition)
+    } else if (isPresent ? owner === null || !owners.has(owner) : isFinal && unclaimed.has(partition)) {
+      // A node of an earlier version gives a newcomer its whole share at once, and then claims nothing of it. What nodes of this version
+      // release is claimed by another one at once.
+      claim.push(partition)
+    }
   }
   return { claim, give }
 }

@@ -7,6 +7,7 @@ import * as make from '@trunkline/testkit/store-contract/records'
 import type { MemberRow } from '../../../src/cluster/members/messages.ts'
 import { NEWCOMER, planOf } from '../../../src/cluster/members/plan.ts'
 import { division } from '../../../src/cluster/members/rendezvous.ts'
+import { Unclaimed } from '../../../src/cluster/members/unclaimed.ts'
 import { Scene, SceneDatabase } from './scene.ts'
 
 const database = await SceneDatabase.open()
@@ -67,7 +68,20 @@ test('a node that is drained gives its partitions away in groups, with time betw
   }
 })
 
-test('what a node of an earlier version releases for a newcomer is claimed by it, and not given back', () => {
+test('a node that has just joined takes nothing of what another one gives away meanwhile', async () => {
+  await using scene = await Scene.open(database, { latencyMs: () => 5 })
+  const [a, b] = [await scene.join('a'), await scene.join('b')]
+  await scene.clock.advance(10_000)
+  const c = await scene.join('c')
+  let isDrained = false
+  void b.member.drain().then(() => {
+    isDrained = true
+  })
+  await scene.clock.until(() => isDrained && a.owned.length === 256, 'the old one has everything', NEWCOMER.warmMs)
+  assert.deepEqual(c.gains, [])
+})
+
+test('what a node of an earlier version releases for a newcomer is claimed by it after a while, and not given back', () => {
   const [old, young] = [make.uuid<NodeId>(), make.uuid<NodeId>()]
   const member = (nodeId: NodeId, joinedMs: number): MemberRow => ({
     ...{ nodeId, joinedMs, url: 'http://n', name: 'n', renewals: 1, isDraining: false, leaseMs: 3_000 }
@@ -75,12 +89,18 @@ test('what a node of an earlier version releases for a newcomer is claimed by it
   const members = [member(old, 60_000), member(young, 1)]
   const share = ALL_PARTITIONS.filter(partition => division([old, young]).get(partition) === young)
   const fences = ALL_PARTITIONS.map(() => 1)
+  const seen = new Unclaimed()
+  let nowMs = 0
   const planFor = (nodeId: NodeId, owner: NodeId | null) => {
     const owners = ALL_PARTITIONS.map(partition => (share.includes(partition) ? owner : old))
-    return planOf({ view: { members, owners, fences }, nodeId, leaseMs: 3_000, silent: [] })
+    return planOf({ view: { members, owners, fences }, nodeId, leaseMs: 3_000, silent: [], unclaimed: seen.observe({ owners }, nowMs) })
   }
   assert.deepEqual(planFor(young, old), { claim: [], give: [] })
   assert.deepEqual(planFor(old, old), { claim: [], give: [] })
+  assert.deepEqual(planFor(young, null), { claim: [], give: [] })
+  nowMs = 399
+  assert.deepEqual(planFor(young, null), { claim: [], give: [] })
+  nowMs = 400
   assert.deepEqual(planFor(young, null), { claim: share, give: [] })
   assert.deepEqual(planFor(young, young), { claim: [], give: [] })
 })
