@@ -56,7 +56,11 @@ export class ClusterRates {
       message => {
         if (message.type === 'node_alive') this.#receive(message.nodeId, message.members)
         else if (message.type === 'rates_spent' && this.#isCurrent(message.nodeId)) this.#take(message.spent)
-        else if (message.type === 'bus_resumed') this.#announce()
+        else if (message.type === 'bus_resumed') {
+          // Those that are named take their parts as soon as they receive it.
+          this.#divide()
+          this.#announce()
+        }
       },
       ['node_alive', 'rates_spent', 'bus_resumed']
     )
@@ -98,9 +102,9 @@ export class ClusterRates {
     let before = ''
     for (let look = 0; !signal.aborted; look += 1) {
       const known = members().join()
+      this.#divide()
       if (known !== before || look % ALIVE_EVERY === 0) this.#announce()
       before = known
-      this.#divide()
       await clock.sleep(LOOK_MS, signal).catch(() => undefined)
     }
   }

@@ -7,7 +7,7 @@ import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 /** The path between nodes. */
 export const DIRECT_MESSAGE_PATH = '/nodes/message'
 
-/** Longer than any change of an owner, and than the lease of a node that has died. */
+/** From the publication. Longer than any change of an owner, and than the lease of a node that has died. */
 const TRIED_MS = 30_000
 const PAUSE_MS = 500
 /** Messages that wait for a node; beyond it the bus alone carries them. */
@@ -34,6 +34,7 @@ export class DirectMessages {
   readonly #deps: DirectMessagesDeps
   readonly #queue = new KeyedQueue<UserKey | NodeId>()
   #waiting = 0
+  #isFull = false
   #isStopped = false
 
   constructor(deps: DirectMessagesDeps) {
@@ -64,19 +65,26 @@ export class DirectMessages {
   }
 
   #enqueue(key: UserKey | NodeId, target: () => Target, message: object): void {
-    if (this.#isStopped || this.#waiting >= WAITING_MAX) return
+    const { clock, log } = this.#deps
+    if (this.#isStopped) return
+    if (this.#waiting >= WAITING_MAX) {
+      if (!this.#isFull) log.warn('too many messages wait for other nodes; the bus alone carries the next ones', { waiting: this.#waiting })
+      this.#isFull = true
+      return
+    }
     this.#waiting += 1
+    const endsAt = clock.monotonicMs() + TRIED_MS
     void this.#queue
-      .run(key, () => this.#send(target, message))
+      .run(key, () => this.#send(target, message, endsAt))
       .finally(() => {
         this.#waiting -= 1
+        if (this.#waiting === 0) this.#isFull = false
       })
   }
 
   /** Never rejects. */
-  async #send(target: () => Target, message: object): Promise<void> {
+  async #send(target: () => Target, message: object, endsAt: number): Promise<void> {
     const { ownership, clock, log, send } = this.#deps
-    const endsAt = clock.monotonicMs() + TRIED_MS
     let failure: unknown = null
     while (!this.#isStopped && clock.monotonicMs() < endsAt) {
       const node = target()

@@ -214,6 +214,18 @@ test('the parts of a broker’s quota are never more than the whole while nodes 
   }
 })
 
+test('a node that receives messages again gives up its part of a quota before it names a new member', async () => {
+  const network = new Network()
+  const node = network.join()
+  await network.pass(2 * LEASE_MS)
+  node.isConnected = false
+  const newcomer = network.join()
+  node.isConnected = true
+  node.bus.publish({ type: 'bus_resumed' })
+  assert.deepEqual([node.rates.quotaShare, newcomer.rates.quotaShare], [1 / 2, 1 / 2])
+  for (const { rates } of [node, newcomer]) rates.stop()
+})
+
 test('what is granted after the end, by the last requests, leaves nothing to do and is not sent', async () => {
   const { network, nodes } = await three()
   const [first] = nodes

@@ -13,11 +13,12 @@ function stage(first: Owner) {
   const clock = new VirtualClock()
   const present = { owner: first, others: ['one', 'two'], dead: new Set<string>(), refused: '' }
   const taken: string[] = []
+  const warned: string[] = []
   const messages = new DirectMessages({
     ownership: { ownerOf: () => present.owner, changed: ms => clock.sleep(ms) },
     others: () => present.others.map(nodeId => ({ nodeId: nodeId as NodeId, url: '' })),
     clock,
-    log: quiet,
+    log: { ...quiet, warn: (message: string) => void warned.push(message) },
     send: async ({ nodeId }, message) => {
       await clock.sleep(1)
       if (present.dead.has(nodeId)) throw new Error('the node does not answer')
@@ -26,7 +27,7 @@ function stage(first: Owner) {
       return 'taken'
     }
   })
-  return { clock, present, taken, messages }
+  return { clock, present, taken, warned, messages }
 }
 
 test('the owner is sent what happened to a user, in order, until it has taken it or another node is the owner', async () => {
@@ -84,4 +85,29 @@ test('every other node is sent what concerns a platform, and one that dies meanw
   await clock.advance(1_000)
   await messages.stop()
   assert.deepEqual(taken.slice(2), ['two {"number":2}'])
+})
+
+test('messages that wait behind others are given up half a minute after they came', async () => {
+  const { clock, present, taken, warned, messages } = stage(ownerAt('one'))
+  present.dead.add('one')
+  for (const number of [1, 2, 3]) messages.toOwner(userKey(1), { number })
+  await clock.advance(29_000)
+  messages.toOwner(userKey(1), { number: 4 })
+  await clock.advance(2_000)
+  assert.equal(warned.length, 3)
+  present.dead.clear()
+  await clock.advance(1_000)
+  assert.deepEqual(taken, ['one {"number":4}'])
+  await messages.stop()
+})
+
+test('beyond a bound messages are left to the bus, and the log says so once', async () => {
+  const { clock, present, taken, warned, messages } = stage(ownerAt('one'))
+  present.dead.add('one')
+  for (let number = 0; number < 10_002; number += 1) messages.toOwner(userKey(number), { number })
+  assert.deepEqual([warned.length, warned[0]?.startsWith('too many messages wait')], [1, true])
+  present.dead.clear()
+  await clock.advance(1_000)
+  assert.equal(taken.length, 10_000)
+  await messages.stop()
 })

@@ -37,6 +37,7 @@ function scene() {
   const answers = new Map<string, Promise<void>>()
   const taken: string[] = []
   let changed = Promise.withResolvers<void>()
+  let waits = 0
   const watch = new Holds()
   const following = new Following({
     watch,
@@ -44,7 +45,11 @@ function scene() {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     ownership: {
       ownerOf: userKey => owners.get(userKey) ?? { kind: 'none' },
-      changed: ms => Promise.race([changed.promise, clock.sleep(ms)])
+      changed: async ms => {
+        waits += 1
+        await Promise.race([changed.promise, clock.sleep(ms)])
+        waits -= 1
+      }
     },
     send: async ({ nodeId }, users) => {
       sent.push(`${nodeId}: ${users.join(' ')}`)
@@ -57,7 +62,7 @@ function scene() {
     changed.resolve()
     changed = Promise.withResolvers()
   }
-  return { clock, watch, following, sent, answers, taken, moved }
+  return { clock, watch, following, sent, answers, taken, moved, waits: () => waits }
 }
 
 test('an owner is sent the users at once, again at intervals, and an empty list when none is left', async () => {
@@ -72,6 +77,22 @@ test('an owner is sent the users at once, again at intervals, and an empty list 
   assert.deepEqual(sent.splice(0), ['b: u-there', 'c: '])
   await clock.advance(5_010)
   assert.deepEqual(sent.splice(0), ['b: u-there'])
+  await following.stop()
+})
+
+test('many users who come one after another are waited for once', async () => {
+  const { clock, following, sent, waits } = scene()
+  following.start()
+  for (let count = 0; count < 100; count += 1) {
+    following.hold(there as UserKey)
+    await clock.advance(1)
+    following.release(there as UserKey)
+  }
+  assert.equal(waits(), 1)
+  sent.length = 0
+  following.hold(there as UserKey)
+  await clock.advance(5_000)
+  assert.ok(sent.length >= 2, 'at once and after the interval')
   await following.stop()
 })
 
@@ -176,6 +197,9 @@ test('users followed elsewhere are held until they are released, or their node s
   await clock.advance(10_000)
   assert.deepEqual([...watch.held], [[there, 1]], 'node b sent nothing for 20 seconds')
   followed.stop()
+  assert.equal(watch.held.size, 0)
+  // The listener closes later.
+  followed.replace('b' as NodeId, [there as UserKey])
   assert.equal(watch.held.size, 0)
 })
 

@@ -15,6 +15,7 @@ export class FollowedElsewhere {
   /** By how many nodes each user is followed. */
   readonly #counts = new Map<UserKey, number>()
   readonly #gainedMs = new Map<Partition, number>()
+  #isStopped = false
 
   constructor(watch: Pick<UserWatch, 'hold' | 'release'>, clock: Pick<Clock, 'alarm' | 'monotonicMs'>) {
     this.#watch = watch
@@ -38,19 +39,24 @@ export class FollowedElsewhere {
     return this.#nodes.get(nodeId)?.users ?? null
   }
 
-  /** Replaces the users that are followed at the node. */
+  /** Replaces the users that are followed at the node. After the stop there are none: other nodes may still send theirs. */
   replace(nodeId: NodeId, list: readonly UserKey[]): void {
+    if (!this.#isStopped) this.#replace(nodeId, list)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const nodeId of [...this.#nodes.keys()]) this.#replace(nodeId, [])
+  }
+
+  #replace(nodeId: NodeId, list: readonly UserKey[]): void {
     const users = new Set(list)
     const before = this.#nodes.get(nodeId)
     before?.expiry[Symbol.dispose]()
     for (const userKey of users) if (before?.users.has(userKey) !== true) this.#hold(userKey)
     for (const userKey of before?.users ?? []) if (!users.has(userKey)) this.#release(userKey)
     if (users.size === 0) this.#nodes.delete(nodeId)
-    else this.#nodes.set(nodeId, { users, expiry: this.#clock.alarm(SILENT_MS, () => this.replace(nodeId, [])) })
-  }
-
-  stop(): void {
-    for (const nodeId of [...this.#nodes.keys()]) this.replace(nodeId, [])
+    else this.#nodes.set(nodeId, { users, expiry: this.#clock.alarm(SILENT_MS, () => this.#replace(nodeId, [])) })
   }
 
   #hold(userKey: UserKey): void {

@@ -37,6 +37,8 @@ export class Following implements Watch {
   readonly #behind = new Set<NodeId>()
   #isStopped = false
   #isChanged = false
+  /** Whether changes of owners are waited for: once, however often it is woken meanwhile. */
+  #isListening = false
   #wake: () => void = () => undefined
   #running: Promise<void> | null = null
 
@@ -98,7 +100,16 @@ export class Following implements Watch {
     const woken = new Promise<void>(resolve => {
       this.#wake = resolve
     })
-    await Promise.race([woken, this.#deps.ownership.changed(FOLLOWED_EVERY_MS)])
+    if (!this.#isListening) void this.#listen()
+    await woken
+  }
+
+  async #listen(): Promise<void> {
+    this.#isListening = true
+    await this.#deps.ownership.changed(FOLLOWED_EVERY_MS)
+    this.#isListening = false
+    this.#isChanged = true
+    this.#wake()
   }
 
   /** Waits for no node: one that does not answer must not keep a new owner from learning of its users. */
