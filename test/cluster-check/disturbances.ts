@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 export interface Disturbance {
   readonly kind: Kind
   readonly title: string
-  /** The node that it strikes, if it strikes one. */
+  /** The node that it keeps from its users, if it does: others take them over. */
   readonly node: number | null
   /** After the beginning of the round. Milliseconds. */
   readonly startMs: number
@@ -28,9 +28,16 @@ const NATS_MS = [0, 1_500] as const
 const DATABASE_MS = [0, 900] as const
 const CLOCK_MINUTES_MAX = 10
 
+/** So long that a user whom nobody owns until then is found. */
+const VERY_LONG_MS = 15_000
+
 /** How long a link is impaired: a quarter of them for long. */
 function linkMs(chance: Chance): number {
   return chance.happens(0.25) ? LONG_LINK_MS : chance.whole(...LINK_MS)
+}
+
+function perhapsVeryLong(chance: Chance, ms: number): number {
+  return chance.happens(0.15) ? VERY_LONG_MS : ms
 }
 
 type Make = (chance: Chance) => Pick<Disturbance, 'title' | 'holdMs' | 'begin' | 'end'> & Partial<Pick<Disturbance, 'node'>>
@@ -67,15 +74,19 @@ function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Distu
 function linkOf(name: LinkName, faults: readonly LinkFault[] = LINK_FAULTS): Make {
   return chance => {
     const [number, fault] = [aNode(chance), chance.oneOf(faults) ?? 'cut']
-    return { title: `node ${number}'s link with ${name} ${fault}`, holdMs: linkMs(chance), ...linkFault(name, number, fault) }
+    const title = `node ${number}'s link with ${name} ${fault}`
+    const ms = linkMs(chance)
+    if (name !== 'database' || fault === 'slow') return { title, holdMs: ms, ...linkFault(name, number, fault) }
+    return { title, node: number, holdMs: perhapsVeryLong(chance, ms), ...linkFault(name, number, fault) }
   }
 }
 
-function pause([low, high]: readonly [number, number]): Make {
+function pause([low, high]: readonly [number, number], isBeyondLease: boolean): Make {
   return chance => {
     const number = aNode(chance)
+    const ms = chance.whole(low, high)
     return {
-      ...{ title: `node ${number} paused`, holdMs: chance.whole(low, high) },
+      ...{ title: `node ${number} paused`, holdMs: isBeyondLease ? perhapsVeryLong(chance, ms) : ms, node: isBeyondLease ? number : null },
       begin: stage => nodeOf(stage, number).pause(),
       end: stage => nodeOf(stage, number).resume()
     }
@@ -87,8 +98,8 @@ const MAKES = {
     const number = aNode(chance)
     return { node: number, title: `node ${number} killed`, holdMs: 0, begin: stage => nodeOf(stage, number).kill(), end: nothing }
   },
-  'pause beyond the lease': pause(LONG_PAUSE_MS),
-  'short pause': pause(SHORT_PAUSE_MS),
+  'pause beyond the lease': pause(LONG_PAUSE_MS, true),
+  'short pause': pause(SHORT_PAUSE_MS, false),
   'stop and join'(chance) {
     const number = aNode(chance)
     return { title: `node ${number} stopped`, holdMs: 0, begin: stage => nodeOf(stage, number).terminate(), end: nothing }

@@ -8,6 +8,7 @@ import { cancelContradictions, contradictions, termsOf } from './answers.ts'
 import type { BrokerRecords, BrokerView } from './broker-view.ts'
 import { call } from './client.ts'
 import { keyOfTerms, type Ledger, type Requested } from './ledger.ts'
+import { allowedMs, Behind, LIMITS } from './limits.ts'
 import { holdingFaults, isUnproved, orderFaults, withoutConfirmation } from './records.ts'
 import type { Stage } from './stage.ts'
 import type { CheckedUser, UserAccount } from './users.ts'
@@ -23,6 +24,8 @@ export class Judge {
   readonly #brokers: BrokerView
   readonly #logs: ReadonlyMap<string, Replay>
   readonly #platforms: readonly CrashPlatform[]
+  readonly #late: string[] = []
+  #behind = new Behind()
   /** Orders that stay `pending` because nothing can prove what became of them, by order id. */
   readonly unproved = new Set<string>()
 
@@ -35,14 +38,15 @@ export class Judge {
     this.#platforms = stage.nodes.map(({ url }) => new CrashPlatform(() => ({ base_url: url, ...stage.platform })))
   }
 
-  /** What is wrong for good: gaps, repeats, changed events. */
+  /** What is wrong for good: gaps, repeats, changed events, sessions that came too late. */
   faults(): readonly string[] {
-    return [...this.#followers, ...this.#logs.values()].flatMap(({ faults }) => faults)
+    return [...[...this.#followers, ...this.#logs.values()].flatMap(({ faults }) => faults), ...this.#late]
   }
 
   /** Waits until every user's sources agree. Gives the differences that remain after the limit. */
-  async differences(limitMs: number): Promise<readonly string[]> {
-    const deadline = performance.now() + limitMs
+  async differences(): Promise<readonly string[]> {
+    const began = performance.now()
+    this.#behind = new Behind()
     let pending: readonly CheckedUser[] = this.#stage.users
     for (;;) {
       const found = await Promise.all(
@@ -50,7 +54,8 @@ export class Judge {
       )
       pending = found.filter(({ what }) => what.length > 0).map(({ user }) => user)
       if (pending.length === 0) return []
-      if (performance.now() > deadline || this.faults().length > 0)
+      const limitMs = allowedMs(LIMITS.agreement, this.#stage.machine.lateMs(began))
+      if (performance.now() - began > limitMs || this.faults().length > 0)
         return found.flatMap(({ user, what }) => what.slice(0, SHOWN_MAX).map(each => `${user.userId}: ${each}`))
       await new Promise(resolve => setTimeout(resolve, 100))
     }
@@ -70,10 +75,17 @@ export class Judge {
   #sessions({ userId }: CheckedUser, log: Replay): readonly string[] {
     return this.#followers.flatMap((follower, index) => {
       const own = follower.of(userId)
+      this.#lag(`session ${index + 1} of ${userId}`, follower.isLive, own.seq, log.seq)
       if (!follower.isLive) return [`session ${index + 1} has not caught up; last refusal: ${follower.lastRefusal}`]
       if (own.seq !== log.seq) return [`session ${index + 1} received up to ${own.seq}, the log goes up to ${log.seq}`]
       return own.digest === log.digest ? [] : [`session ${index + 1} received something else than the log has`]
     })
+  }
+
+  #lag(name: string, isLive: boolean, has: number, target: number): void {
+    const now = { ms: performance.now(), lateMs: (since: number) => this.#stage.machine.lateMs(since) }
+    const ms = this.#behind.tooLongMs(name, has, target, isLive ? LIMITS.behind : LIMITS.apart, now)
+    if (ms !== null) this.#late.push(`${name} was behind the log for ${Math.round(ms)} ms: at ${has}, and the log had reached ${target}`)
   }
 
   /** Every node answers alike, and as the log has it. */

@@ -5,6 +5,8 @@ import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import type { BrokerView } from './broker-view.ts'
 import { type Answer, call } from './client.ts'
 import { type Ledger, priceOf, type Requested, type Terms } from './ledger.ts'
+import { LIMITS, Wait } from './limits.ts'
+import type { CheckedNode } from './node.ts'
 import { type Stage, SYMBOLS } from './stage.ts'
 import type { CheckedUser, UserAccount } from './users.ts'
 
@@ -126,24 +128,39 @@ export class Load {
     await this.#stage.sandbox.control('POST', `/orders/${order.id}/fill`, { quantity: String(quantity) }).catch(() => undefined)
   }
 
-  /** Repeats the request, through any node, until an answer says how it ended. */
+  /** Repeats the request, until an answer says how it ended. */
   async #repeated(user: CheckedUser, method: string, path: string, body: object | undefined, chance: Chance): Promise<Answer | null> {
+    const { calm, machine } = this.#stage
     const deadline = performance.now() + REPEAT_MS_MAX
+    const wait = new Wait(LIMITS.answer, performance.now())
     const trail: string[] = []
+    let isFound = false
     for (;;) {
-      const node = chance.oneOf(this.#stage.nodes)
+      const node = this.#nodeFor(trail.length, chance)
       if (node === undefined) return null
       const answer = await call(node.url, method, path, user.headers, body, ANSWER_MS)
       const shown = answer === null ? 'no answer' : `${answer.status}${codeOf(answer)}`
       this.#ledger.count(`${method} ${shown}`)
       trail.push(`node ${node.number}: ${shown}`)
       if (answer !== null && answer.status < 500 && answer.status !== 429) return answer
-      if (performance.now() > deadline) {
-        this.#ledger.fault(`${method} ${path} of ${user.userId} had no answer for ${REPEAT_MS_MAX} ms: ${trail.slice(-5).join(', ')}`)
-        return null
+      const now = { ms: performance.now(), lateMs: (since: number) => machine.lateMs(since) }
+      const isOver = now.ms > deadline
+      if ((wait.isTooLong(now, !calm.look()) || isOver) && !isFound) {
+        isFound = true
+        const ms = Math.round(isOver ? REPEAT_MS_MAX : wait.passedMs(now))
+        this.#ledger.fault(`${method} ${path} of ${user.userId} had no answer for ${ms} ms: ${trail.slice(-5).join(', ')}`)
       }
+      if (isOver) return null
       await delay(100 + 200 * chance.fraction())
     }
+  }
+
+  /** Half of the requests go first through any node, a paused one too. What was not answered goes on as a load balancer would send it. */
+  #nodeFor(tries: number, chance: Chance): CheckedNode | undefined {
+    const { nodes } = this.#stage
+    const ready = nodes.filter(node => node.isReady)
+    const isAny = chance.happens(0.5)
+    return chance.oneOf(ready.length === 0 || (tries === 0 && isAny) ? nodes : ready)
   }
 
   #settle(requested: Requested, answer: Answer | null, success: number): void {

@@ -4,12 +4,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Chance } from '@trunkline/testkit/crash/chance'
 import { Follower } from '@trunkline/testkit/crash/follower'
-import { PATIENCE_MS } from '@trunkline/testkit/patience'
-import { until } from '@trunkline/testkit/until'
 import { BrokerView } from './broker-view.ts'
 import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
 import { Judge } from './judge.ts'
 import { Ledger } from './ledger.ts'
+import { LIMITS, type Now, Wait } from './limits.ts'
 import { Load } from './load.ts'
 import { marketFault } from './market-view.ts'
 import type { CheckedNode } from './node.ts'
@@ -20,8 +19,8 @@ import { UNJUDGED_MS, Witness } from './witness.ts'
 const PAUSE_MS = 300
 /** The load goes on for so long after the last disturbance. */
 const AFTER_MS = 500
-/** How long the cluster may take to be whole again, and all sources to agree: far more than a busy machine needs. */
-const BOUND_MS = PATIENCE_MS
+const POLL_MS = 20
+const CALM_EVERY_MS = 100
 const SHOWN_MAX = 10
 /** What the nodes wrote before a finding is kept here. */
 const OUTPUTS = resolve(import.meta.dirname, '../../test-results/cluster-check')
@@ -152,15 +151,15 @@ export class Check implements AsyncDisposable {
     const over = new AbortController()
     this.#away.leave()
     const load = this.#load.run(PAUSE_MS, over.signal)
-    const kills: Kill[] = []
-    await Promise.all(disturbances.map(disturbance => this.#play(disturbance, kills)))
-    await this.#acceptedAgain(title, kills)
+    const calm = setInterval(() => this.#stage.calm.look(), CALM_EVERY_MS)
+    const waits = (await Promise.all(disturbances.map(disturbance => this.#play(title, disturbance)))).flat().map(ms => Math.round(ms))
     await delay(AFTER_MS)
     over.abort()
     this.#away.comeBack()
     const disturbedMs = performance.now() - began
     const isWhole = await this.#isWhole(title)
     await load
+    clearInterval(calm)
     const wholeMs = performance.now() - began
     const agrees = isWhole && (await this.#agrees(title))
     const market = agrees ? await marketFault(this.#stage, this.#marketChance) : null
@@ -169,7 +168,6 @@ export class Check implements AsyncDisposable {
     for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
     await this.#stage.refillMarket()
     this.#outcome.rounds += 1
-    const waits = kills.flatMap(({ waitsMs }) => waitsMs).map(ms => Math.round(ms))
     const times = [disturbedMs, wholeMs, performance.now() - began].map(ms => (ms / 1_000).toFixed(1))
     const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : 'NOT WHOLE'
     const late = `; the machine was up to ${Math.round(this.#stage.machine.lateMs(began))} ms late`
@@ -179,33 +177,51 @@ export class Check implements AsyncDisposable {
     return agrees
   }
 
-  async #play({ kind, startMs, holdMs, begin, end, node }: Disturbance, kills: Kill[]): Promise<void> {
+  /** Gives how long each user that the struck node owned waited for an accepted order. */
+  async #play(title: string, { kind, startMs, holdMs, begin, end, node }: Disturbance): Promise<readonly number[]> {
+    const { calm } = this.#stage
     await delay(startMs)
-    if (kind === 'kill') kills.push(this.#kill(node))
+    let isGoing = true
+    const areOthersGoing = () => calm.going > (isGoing ? 1 : 0)
+    const accepted = node === null ? [] : this.#ownedBy(node).map(userId => this.#acceptedAgain(title, userId, node, areOthersGoing))
+    calm.began()
     await begin(this.#stage)
     await delay(holdMs)
     await end(this.#stage)
+    calm.ended()
+    isGoing = false
+    const waitsMs = (await Promise.all(accepted)).filter(ms => ms !== null)
+    if (kind === 'kill') this.#outcome.waitsMs.push(...waitsMs)
+    return waitsMs
   }
 
-  /** Whose orders the killed node was to send. */
-  #kill(node: number | null): Kill {
+  /** Whose orders the node was to send. */
+  #ownedBy(node: number): readonly string[] {
     const owned = this.#stage.users.filter(({ accounts }) => accounts.some(({ loginId }) => this.#witness.holderOf(loginId) === node))
-    return { at: performance.now(), users: owned.map(({ userId }) => userId), waitsMs: [] }
+    return owned.map(({ userId }) => userId)
   }
 
-  /** Until an order was accepted for each user of a killed node. */
-  async #acceptedAgain(title: string, kills: readonly Kill[]): Promise<void> {
-    for (const { at, users, waitsMs } of kills) {
-      for (const userId of users) {
-        const first = () => this.#ledger.attempts.find(attempt => attempt.userId === userId && attempt.at > at && attempt.isAccepted)
-        await until(() => first() !== undefined, 'an order is accepted', BOUND_MS).catch(() =>
-          this.#find(title, `no order of ${userId} was accepted for ${BOUND_MS} ms after its node was killed`)
-        )
-        const endedAt = first()?.endedAt
-        if (endedAt !== undefined) waitsMs.push(endedAt - at)
+  /** How long until an order was accepted for a user of a struck node; null: for too long. */
+  async #acceptedAgain(title: string, userId: string, node: number, areOthersGoing: () => boolean): Promise<number | null> {
+    const { nodes } = this.#stage
+    const at = performance.now()
+    const wait = new Wait(LIMITS.ownerless, at)
+    for (;;) {
+      const first = this.#ledger.attempts.find(attempt => attempt.userId === userId && attempt.at > at && attempt.isAccepted)
+      if (first !== undefined) return first.endedAt - at
+      // Another disturbance may be the reason, or that there is no node that could take over.
+      const isExcused = areOthersGoing() || !nodes.some(({ number, isReady }) => number !== node && isReady)
+      const now = this.#now()
+      if (wait.isTooLong(now, isExcused)) {
+        this.#find(title, `no order of ${userId} was accepted for ${Math.round(wait.passedMs(now))} ms after node ${node} was struck`)
+        return null
       }
-      this.#outcome.waitsMs.push(...waitsMs)
+      await delay(POLL_MS)
     }
+  }
+
+  #now(): Now {
+    return { ms: performance.now(), lateMs: since => this.#stage.machine.lateMs(since) }
   }
 
   #witnessed(title: string): void {
@@ -230,18 +246,21 @@ export class Check implements AsyncDisposable {
       )
       return ready.every(Boolean)
     }
-    try {
-      await until(isSo, 'every node is ready', BOUND_MS, 50)
-      return true
-    } catch {
+    const wait = new Wait(LIMITS.whole, performance.now())
+    while (!(await isSo())) {
+      await delay(POLL_MS)
+      const now = this.#now()
+      if (!wait.isTooLong(now)) continue
       const states = nodes.map(({ number, isReady, output }) => `node ${number} is ${isReady ? '' : 'not '}ready: ${output.slice(-1_500)}`)
-      this.#find(title, `not every node was ready ${BOUND_MS} ms after the last disturbance:\n${states.join('\n')}`)
+      const ms = Math.round(wait.passedMs(now))
+      this.#find(title, `not every node was ready ${ms} ms after the last disturbance:\n${states.join('\n')}`)
       return false
     }
+    return true
   }
 
   async #agrees(title: string): Promise<boolean> {
-    const differences = await this.#judge.differences(BOUND_MS)
+    const differences = await this.#judge.differences()
     const faults = this.#judge.faults()
     for (const what of [...faults, ...differences]) this.#find(title, what)
     return differences.length === 0 && faults.length === 0
@@ -259,12 +278,6 @@ export class Check implements AsyncDisposable {
 function save(folder: string, nodes: readonly CheckedNode[]): void {
   mkdirSync(folder, { recursive: true })
   for (const { number, output } of nodes) writeFileSync(join(folder, `node-${number}.log`), output)
-}
-
-interface Kill {
-  readonly at: number
-  readonly users: readonly string[]
-  readonly waitsMs: number[]
 }
 
 function shown({ title, startMs, holdMs }: Disturbance): string {

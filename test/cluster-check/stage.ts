@@ -12,6 +12,7 @@ import { INHERITED, SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 import { type Guard, startGuard } from '../../scripts/cluster/guard.ts'
 import type { Credentials } from './client.ts'
+import { Calm } from './limits.ts'
 import { LINKS, NodeLinks } from './links.ts'
 import { type Machine, machine } from './machine.ts'
 import { CheckedNode } from './node.ts'
@@ -54,6 +55,7 @@ export class Stage implements AsyncDisposable {
   /** In the order of the nodes. */
   readonly links: readonly NodeLinks[]
   readonly machine: Machine
+  readonly calm: Calm
   readonly platform: Credentials
   readonly users: readonly CheckedUser[]
   readonly #folder: string
@@ -67,6 +69,8 @@ export class Stage implements AsyncDisposable {
     this.nodes = parts.nodes
     this.links = parts.links
     this.machine = parts.machine
+    const isReady = () => parts.nodes.every(node => node.isReady)
+    this.calm = new Calm(isReady, () => performance.now())
     this.platform = platform
     this.users = users
     this.#folder = parts.folder
