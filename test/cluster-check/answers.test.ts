@@ -5,7 +5,7 @@ import type { Json } from '@trunkline/testkit/crash/sandbox-process'
 import { cancelContradictions, contradictions } from './answers.ts'
 import type { Answer } from './client.ts'
 import type { Requested } from './ledger.ts'
-import { holdingFaults, isUnproved, orderFaults } from './records.ts'
+import { asShown, holdingFaults, isUnproved, orderFaults } from './records.ts'
 import type { UserAccount } from './users.ts'
 
 const ACCOUNT: UserAccount = {
@@ -113,4 +113,19 @@ test('holdings of REST are those of the log, none more and none less', () => {
   const balance = { account_number: 'A1', currency_code: 'USD', cash: '10', system_time: '1' }
   assert.equal(holdingFaults('balance', [balance], new Map([['A1 USD', balance]])).length, 0)
   assert.equal(holdingFaults('balance', [], new Map([['A1 USD', balance]])).length, 1)
+})
+
+test('executions of a chain in place: whose they are is open, how many they are is not', () => {
+  const replaced: Json = { ...ORDER, normalized_status: 'replaced' }
+  const successor: Json = { ...ORDER, order_id: 'o2', normalized_status: 'partially_filled', filled_qty: '4', fills: [{ quantity: '4' }] }
+  const there: readonly Json[] = [
+    { ...THERE, state: 'superseded', filled: '4' },
+    { ...THERE, filled: '0' }
+  ]
+  const found = (broker: string, ...here: readonly Json[]) =>
+    here.flatMap((order, index) => orderFaults(order, asShown(broker, order, there[index], { here, there }))).length
+  assert.equal(found('TRADIER', replaced, successor), 0)
+  assert.equal(found('ALPACA', replaced, successor), 3)
+  const twice = { ...replaced, filled_qty: '4', fills: [{ quantity: '4' }] }
+  assert.ok(found('TRADIER', twice, successor) > 0)
 })

@@ -9,7 +9,7 @@ import type { BrokerRecords, BrokerView } from './broker-view.ts'
 import { call } from './client.ts'
 import { keyOfTerms, type Ledger, type Requested } from './ledger.ts'
 import { allowedMs, Behind, LIMITS } from './limits.ts'
-import { holdingFaults, isUnproved, orderFaults, withoutConfirmation } from './records.ts'
+import { asShown, holdingFaults, isUnproved, orderFaults, withoutConfirmation } from './records.ts'
 import type { Stage } from './stage.ts'
 import type { CheckedUser, UserAccount } from './users.ts'
 
@@ -145,7 +145,7 @@ export class Judge {
       if (order === undefined) continue
       const known = there.orders.get(terms)?.[0]
       if (isUnproved(account.broker, order, known)) this.unproved.add(order.order_id)
-      else found.push(...orderFaults(order, known))
+      else found.push(...orderFaults(order, asShown(account.broker, order, known, chainOf(order, orders, there))))
     }
     return found
   }
@@ -166,6 +166,14 @@ export class Judge {
       ...answered,
       ...foreign.map(order => `order ${JSON.stringify(order)} was never requested; with its terms: ${asked(order).map(shown).join(', ')}`)
     ]
+  }
+}
+
+/** Orders that replaced each other: the quantity is theirs alone. */
+function chainOf({ order_qty: quantity }: Json, orders: readonly Json[], there: BrokerRecords) {
+  return {
+    here: orders.filter(order => Number(order.order_qty) === Number(quantity)),
+    there: [...there.orders.values()].flat().filter(order => Number(order.quantity) === Number(quantity))
   }
 }
 

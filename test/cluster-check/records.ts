@@ -10,10 +10,34 @@ const ABSENT = ['not_sent', 'not_received']
 const REFUSED = ['refused', 'refused_by_gateway']
 /** A broker without our ids: an order that it never received looks like one that is not shown yet, until an operator decides. */
 const WITHOUT_PROOF = 'TRADESTATION'
+/** A broker that changes an order in place, and shows the executions of it and of those before it as one order's. */
+const IN_PLACE = 'TRADIER'
 
 /** Whether nothing can prove what became of an order, so that it stays `pending` until an operator decides. */
 export function isUnproved(broker: string, { normalized_status: status, submission }: Json, there: Json | undefined): boolean {
   return there === undefined && broker === WITHOUT_PROOF && submission.state === 'unknown' && (isOpen(submission) || isTransient(status))
+}
+
+/**
+ * The order at its broker, to be compared with ours. Where an order was changed in place and an execution was reported only after the
+ * change, nothing shows which of the two orders it was of: then ours counts, if all of the chain together have as much as at the broker.
+ * The chain is all orders of the account with this quantity, which the load never changes.
+ */
+export function asShown(broker: string, order: Json, there: Json | undefined, chain: Chain): Json | undefined {
+  const isShared = broker === IN_PLACE && chain.here.length > 1 && totalOf(chain.here, 'filled_qty') === totalOf(chain.there, 'filled')
+  if (there === undefined || !isShared) return there
+  const isUntouched = Number(order.filled_qty) === 0
+  const state = there.state === 'open' && !isUntouched ? 'partial' : there.state === 'partial' && isUntouched ? 'open' : there.state
+  return { ...there, state, filled: order.filled_qty }
+}
+
+interface Chain {
+  readonly here: readonly Json[]
+  readonly there: readonly Json[]
+}
+
+function totalOf(orders: readonly Json[], field: string): number {
+  return orders.reduce((total, order) => total + Number(order[field]), 0)
 }
 
 /** How an order differs from the one at its broker; undefined: it has none. */
