@@ -4,8 +4,9 @@ import { type Allowance, type Rate, RateLimiter, type SharedLimit } from './rate
 const RESERVED = 0.25
 
 /**
- * Token buckets of owners, shared by their keys. A single key has its owner's whole bucket. From the last quarter, each key takes from a
- * separate bucket, so that a runaway key leaves the others a quarter of the rate. More than four runaway keys share the rest.
+ * Token buckets of owners (platforms), shared by their keys; in a cluster the nodes share both kinds of buckets too. A single key has its
+ * owner's whole bucket. From the last quarter, each key takes from a separate bucket, so that a runaway key leaves the others a quarter of
+ * the rate. More than four runaway keys share the rest.
  */
 export class SharedRate {
   readonly #reserve: number
@@ -24,10 +25,10 @@ export class SharedRate {
 
   /** Takes one request from the owner's bucket if the key may, and returns the key's state. `nowMs` is monotonic. */
   take(owner: string, key: string, nowMs: number): Allowance {
-    const shared = this.#owners.peek(owner, nowMs)
-    if (shared.remaining > this.#reserve * this.#share() || shared.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)
+    const ofOwner = this.#owners.peek(owner, nowMs)
+    if (ofOwner.remaining > this.#reserve * this.#share() || ofOwner.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)
     const own = this.#keys.take(key, nowMs)
-    if (own.retryAfterSeconds !== null) return { ...shared, remaining: 0, retryAfterSeconds: own.retryAfterSeconds }
+    if (own.retryAfterSeconds !== null) return { ...ofOwner, remaining: 0, retryAfterSeconds: own.retryAfterSeconds }
     const taken = this.#owners.take(owner, nowMs)
     return { ...taken, remaining: Math.min(taken.remaining, own.remaining) }
   }

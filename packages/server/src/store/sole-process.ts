@@ -69,6 +69,7 @@ export function databaseAddressOf(url: string): string {
   return `${hostname === '' ? 'a local socket' : hostname}:${port === '' ? '5432' : port}${pathname}`
 }
 
+/** This process's hold of the database: alone, or (`isShared`) with the other nodes of a cluster, each of which has one. */
 export class SoleProcess implements AsyncDisposable {
   readonly #options: SoleOptions
   readonly #closing = new AbortController()

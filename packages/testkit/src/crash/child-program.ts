@@ -6,7 +6,7 @@ import { INHERITED } from '../short-lived.ts'
 import { within } from '../within.ts'
 import type { Json } from './sandbox-process.ts'
 
-/** The time limit of an answer over the channel; a garbage collection is the slowest. */
+/** Characters of a program's output that are kept, and of these what a failure shows. */
 const OUTPUT_MAX = 200_000
 const OUTPUT_SHOWN = 4_000
 

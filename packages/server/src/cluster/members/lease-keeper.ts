@@ -38,6 +38,7 @@ export class LeaseKeeper {
   readonly #deps: KeeperDeps
   readonly #over = new AbortController()
   readonly #commands: Command[] = []
+  /** The newest command that is over: executed, or a claim that failed, which the main thread decides again. */
   #done = 0
   /** When the last renewal was asked for that succeeded. */
   #renewedMs = Number.NEGATIVE_INFINITY

@@ -67,7 +67,7 @@ export type Notice =
       /** When it was asked for, and when it came, by the clock that the threads share. */
       readonly sentMs: number
       readonly cameMs: number
-      /** The newest command that the view contains. */
+      /** The newest command that was over before: the view contains what it did. A claim may have failed. */
       readonly done: number
     }
   | { readonly kind: 'left' }

@@ -12,7 +12,10 @@ export function sharedMs(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000
 }
 
-/** The end of the lease, and when the main thread last showed that it is not blocked. Both by {@link sharedMs}. */
+/**
+ * The end of this node's lease, and when its main thread last showed that it is not blocked. Both by {@link sharedMs}, which stands still
+ * in a suspended machine. Its threads share it; other nodes know only what the database has.
+ */
 export class SharedLease {
   /** To be passed to the other thread. */
   readonly memory: SharedArrayBuffer
