@@ -16,7 +16,8 @@ export class Malformed extends Error {
 /** A value for use in a message: quoted, on one line, at most a few dozen characters. */
 export function shown(found: unknown): string {
   const text = found === undefined ? 'absent' : (safeJson(found) ?? typeof found)
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}… (${text.length} characters)`
+  const length = typeof found === 'string' ? found.length : text.length
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}… (${length} characters)`
 }
 
 function safeJson(found: unknown): string | undefined {

@@ -8,7 +8,7 @@ const userId = Type.String({
   description:
     'The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends, and neither `.` nor `..`.',
   examples: ['ada'],
-  'x-expected': '1 to 64 characters without control characters'
+  'x-expected': '1 to 64 characters without control characters and without spaces at its ends'
 })
 const userSecret = Type.String({ description: 'Shown once; store it. Sent later in the `user-secret` header.', examples: ['us_…'] })
 
