@@ -180,7 +180,11 @@ describe('connect.js in a browser', () => {
     assert.ok(await page.getByRole('button', { name: 'Connect' }).isDisabled(), 'a link that is open cannot be opened')
     await decline(popup)
     await page.getByText('not_connected 1', { exact: true }).waitFor()
+    // A new link, because the first one is used, and its window would close by itself.
+    stage.site.pages.set('/react.js', await reactProgram(await link()))
+    await page.reload()
     const other = await popupOf(page)
+    await other.getByRole('button', { name: 'Decline' }).waitFor()
     const closed = other.waitForEvent('close')
     await page.getByRole('button', { name: 'Leave' }).click()
     await closed

@@ -168,6 +168,17 @@ describe('every page', () => {
     })
   })
 
+  test('the page in the frame of a platform', async () => {
+    const link = await linkOf(LONG_NAME, 'framed', '--redirect', stage.site.linked)
+    await judge('frame', async page => {
+      // Its script sends to the page around the frame, which is missing here.
+      await page.route('**/frame.js', route => route.fulfill({ contentType: 'text/javascript', body: '' }))
+      await page.goto(`${link}/frame?connect=frame.${'A'.repeat(22)}`)
+      assert.equal(await headingOf(page), `Connect your account to ${LONG_NAME}`)
+      await page.getByText('did not open').evaluate(message => message.removeAttribute('hidden'))
+    })
+  })
+
   for (const [name, platform] of Object.entries({ long: LONG_NAME, 'right-to-left': RTL_NAME })) {
     test(`an invitation by a platform whose name is ${name}`, async () => {
       const link = await linkOf(platform, LONG_USER)
@@ -337,7 +348,7 @@ describe('every page', () => {
     const { body: user } = await stage.api.call('POST', '/users', { headers, body: { user_id: userId } })
     const answer = await stage.api.call('POST', '/connections', {
       headers: { ...headers, 'user-id': userId, 'user-secret': user['user-secret'] },
-      body: { connection_type: 'trade', broker: 'SANDBOX' }
+      body: { connection_type: 'trade', broker: 'SANDBOX', ...(look.includes('--redirect') && { redirect_url: stage.site.linked }) }
     })
     return answer.body.authorization_url
   }
