@@ -8,7 +8,7 @@ export interface Command {
   readonly line: string
   /** What it was authorized with; null if with nothing. */
   readonly token: string | null
-  /** Of the order, if the request names it. */
+  /** Of a new order. A change may name what is left of one. */
   readonly quantity: number | null
 }
 
@@ -47,10 +47,11 @@ export class CommandReader {
 function commandOf(head: string, body: string): Command | null {
   const line = /^(?:POST|PUT|PATCH|DELETE) \S*orders\S*/i.exec(head)?.[0] ?? null
   if (line === null || /preview|confirm/i.test(line)) return null
+  const isNew = /^POST \S*orders$/i.test(line)
   const quantity = /(?:"(?:quantity|qty)":"|(?:^|&)quantity=)(\d+)/i.exec(body)?.[1]
   return {
     line,
     token: /\r\nauthorization: *([^\r]+)/i.exec(head)?.[1] ?? null,
-    quantity: quantity === undefined ? null : Number(quantity)
+    quantity: quantity === undefined || !isNew ? null : Number(quantity)
   }
 }

@@ -58,7 +58,7 @@ class Scene {
   }
 
   faults(demanded: Demanded = NOTHING): readonly string[] {
-    return this.witness.takeFaults(() => 'ada', demanded)
+    return this.witness.takeFaults(() => 'ada', demanded).map(what => what.replace(/ \(-?\d+ to .* ms from it, its own: .*\)$/, ''))
   }
 
   #streams(): { readonly items: readonly object[] } {
@@ -96,6 +96,7 @@ test('two nodes that both read an account stream are found, unless one was kept 
   assert.deepEqual(late.faults(), [])
 })
 
+/** Without the times. */
 const FOUND = 'node 1 sent POST /api/v1/orders, quantity 7, while node 2 read the stream of ada'
 
 test('an order from a node while another one reads the account stream is found', async () => {
@@ -207,6 +208,21 @@ test('a witness that saw nothing is a finding', async () => {
   blind.isBlind = true
   await blind.reading(5_000, 1)
   assert.deepEqual(blind.faults(), ['nobody looked at the streams for 5000 ms'])
+})
+
+test('the quantity of a change is not that of another order, and its token shows whose it is', async () => {
+  const scene = new Scene()
+  const loginOf = (quantity: number) => (quantity === 7 ? 'ada' : 'bob')
+  scene.sends(1, 7)
+  await scene.reading(8_000, 1)
+  scene.sends(1, 3, 'PATCH /v2/orders/1')
+  scene.sends(1, 3, 'POST /api/v1/orders/1/amend')
+  await scene.reading(4_000, 1)
+  assert.deepEqual(scene.witness.takeFaults(loginOf, NOTHING), [])
+  scene.sends(1, 3)
+  await scene.reading(4_000, 1)
+  const found = 'node 1 sent POST /api/v1/orders, quantity 3 of bob with the token of ada'
+  assert.deepEqual(scene.witness.takeFaults(loginOf, NOTHING), [found])
 })
 
 test('a command whose login nobody knows is a finding', async () => {

@@ -116,7 +116,7 @@ export class Witness {
     const now = this.#parts.nowMs()
     for (const { token, quantity } of this.#sent) {
       const login = quantity === null ? null : loginOf(quantity)
-      if (token !== null && login !== null) this.#loginOfToken.set(token, login)
+      if (token !== null && login !== null && !this.#loginOfToken.has(token)) this.#loginOfToken.set(token, login)
     }
     // Of the last ones it is not seen yet who read the stream after them.
     const isJudged = ({ at }: SentCommand) => at < now - UNJUDGED_MS
@@ -188,8 +188,10 @@ export class Witness {
 
   /** A command from a node while another one owns the account. */
   #foreign({ node, line, token, quantity, at }: SentCommand, loginOf: (quantity: number) => string | null): readonly string[] {
-    const login = (quantity === null ? null : loginOf(quantity)) ?? (token === null ? null : (this.#loginOfToken.get(token) ?? null))
+    const ofToken = token === null ? undefined : this.#loginOfToken.get(token)
+    const login = (quantity === null ? null : loginOf(quantity)) ?? ofToken ?? null
     const what = `${line}${quantity === null ? '' : `, quantity ${quantity}`}`
+    if (ofToken !== undefined && ofToken !== login) return [`node ${node} sent ${what} of ${login} with the token of ${ofToken}`]
     if (login === null) return [`node ${node} sent ${what} for a login that is not known`]
     const around = AROUND_COMMAND_MS + this.#slackMs(at - OVERLAP_MS_MAX, at + OVERLAP_MS_MAX)
     const [from, to] = [at - around, at + around]
@@ -202,7 +204,10 @@ export class Witness {
       const until = span.from > ownFrom ? to : to + OVERLAP_MS_MAX
       return span.to > until && this.#undisturbed([span.node], from, until) >= until - from
     })
-    return other === undefined ? [] : [`node ${node} sent ${what}, while node ${other.node} read the stream of ${login}`]
+    if (other === undefined) return []
+    const during = (span: Span) => `${Math.round(span.from - at)} to ${Math.round(span.to - at)}`
+    const when = `${during(other)} ms from it, its own: ${own.map(during).join(', ') || 'none'}`
+    return [`node ${node} sent ${what}, while node ${other.node} read the stream of ${login} (${when})`]
   }
 
   /** How much longer than usual something may take between these instants. */
