@@ -149,6 +149,14 @@ const MAKES = {
 export type Kind = keyof typeof MAKES
 const KINDS_OF_DISTURBANCE = Object.keys(MAKES).filter((name): name is Kind => name in MAKES)
 
+/** Of parts of names, those that no disturbance has. */
+export function unknownOf(only: readonly string[]): readonly string[] {
+  return only.filter(part => part === '' || !KINDS_OF_DISTURBANCE.some(kind => kind.includes(part)))
+}
+
+/** The kinds there are. */
+export const DISTURBANCES: readonly string[] = KINDS_OF_DISTURBANCE
+
 /** One to three, of different kinds. @param only parts of the names of those that may come */
 export function disturbancesOf(chance: Chance, only: readonly string[]): readonly Disturbance[] {
   const count = chance.whole(1, 3)

@@ -1,4 +1,5 @@
 // Compares all sources after a round: the brokers, the log, REST at every node, and what each session received.
+import type { Chance } from '@trunkline/testkit/crash/chance'
 import { readOn } from '@trunkline/testkit/crash/event-log'
 import type { Follower } from '@trunkline/testkit/crash/follower'
 import { CrashPlatform } from '@trunkline/testkit/crash/platform'
@@ -19,6 +20,7 @@ const SHOWN_MAX = 12
 
 export class Judge {
   readonly #stage: Stage
+  readonly #chance: Chance
   readonly #ledger: Ledger
   readonly #followers: readonly Follower[]
   readonly #brokers: BrokerView
@@ -29,8 +31,9 @@ export class Judge {
   /** Orders that stay `pending` because nothing can prove what became of them, by order id. */
   readonly unproved = new Set<string>()
 
-  constructor(stage: Stage, ledger: Ledger, brokers: BrokerView, followers: readonly Follower[]) {
+  constructor(stage: Stage, ledger: Ledger, brokers: BrokerView, followers: readonly Follower[], chance: Chance) {
     this.#stage = stage
+    this.#chance = chance
     this.#ledger = ledger
     this.#followers = followers
     this.#brokers = brokers
@@ -63,7 +66,8 @@ export class Judge {
 
   async #user(user: CheckedUser): Promise<readonly string[]> {
     const log = this.#logs.get(user.userId) ?? new Replay(user.userId)
-    const [platform] = this.#platforms
+    // Any node has the whole log.
+    const platform = this.#chance.oneOf(this.#platforms)
     if (platform !== undefined) await readOn(platform, log)
     const [rest, brokers] = await Promise.all([this.#rest(user, log), this.#atBrokers(user, log)])
     // A read of holdings that are not followed just then may have found a change.

@@ -1,4 +1,4 @@
-// Limits of time, as the machine allows: a busy one gives no finding, and a gap of a minute is always one.
+// Limits of time, as the machine allows: a busy one gives no finding, and a gap of a minute is one wherever time can be judged.
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 
 export interface Limit {
@@ -6,12 +6,14 @@ export interface Limit {
   readonly ms: number
   /** How many things have to happen one after the other, each as late as the machine is at most. */
   readonly steps: number
-  /** No machine allows more. */
+  /** No machine on which time can be judged allows more. */
   readonly most: number
 }
 
 /** Shorter than a minute by far. */
 const GAP_MS_MAX = 45_000
+/** Where something is later than this, an honest cluster may take a minute too: nothing is judged by time, and the round shows that. */
+export const TOO_LATE_MS = 1_200
 
 export const LIMITS = {
   /** From when a node was kept from its users to an accepted order of each. */
@@ -30,7 +32,7 @@ export const LIMITS = {
 
 /** @param lateMs how late the machine was meanwhile */
 export function allowedMs({ ms, steps, most }: Limit, lateMs: number): number {
-  return Math.min(most, ms + steps * lateMs)
+  return lateMs > TOO_LATE_MS ? PATIENCE_MS : Math.min(most, ms + steps * lateMs)
 }
 
 export interface Now {

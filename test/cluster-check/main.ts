@@ -1,5 +1,6 @@
 // The command line of `npm run cluster-check`.
 import { parseArgs } from 'node:util'
+import { DISTURBANCES, unknownOf } from './disturbances.ts'
 import { check, type Outcome } from './rounds.ts'
 
 const USERS = 8
@@ -20,22 +21,28 @@ const { values } = parseArgs({
     help: { type: 'boolean', short: 'h', default: false }
   }
 })
+const only = values.only === '' ? [] : values.only.split(',')
+const unknown = unknownOf(only)
 if (values.help) process.stdout.write(USAGE)
-else {
+else if (unknown.length > 0) {
+  process.stderr.write(`--only: no disturbance is named ${unknown.join(' or ')}; there are: ${DISTURBANCES.join(', ')}\n`)
+  process.exitCode = 2
+} else {
   const [rounds, seed] = [wholeNumber('--rounds', values.rounds), wholeNumber('--seed', values.seed)]
   const began = performance.now()
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   print(`${rounds} rounds, seed ${seed}`)
-  const outcome = await check({ rounds, seed, users: USERS, only: values.only === '' ? [] : values.only.split(','), print })
+  const outcome = await check({ rounds, seed, users: USERS, only, print })
   print(summary(outcome, performance.now() - began))
   process.exitCode = outcome.findings.length === 0 && outcome.rounds === rounds ? 0 : 1
 }
 
-function summary({ rounds, findings, kinds, waitsMs, answers, ends, unproved }: Outcome, ms: number): string {
+function summary({ rounds, notTimed, findings, kinds, waitsMs, answers, ends, unproved }: Outcome, ms: number): string {
   const sorted = waitsMs.toSorted((a, b) => a - b)
   const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
   return [
     `${rounds} rounds in ${Math.round(ms / 1_000)} s, ${findings.length} findings`,
+    `rounds in which the machine was too late to judge times: ${notTimed}`,
     `disturbances: ${listed(kinds)}`,
     `answers: ${listed(answers)}`,
     `ends of nodes: ${listed(ends)}`,

@@ -8,7 +8,7 @@ import { BrokerView } from './broker-view.ts'
 import { type Disturbance, disturbancesOf, type Kind } from './disturbances.ts'
 import { Judge } from './judge.ts'
 import { Ledger } from './ledger.ts'
-import { LIMITS, type Now, Wait } from './limits.ts'
+import { LIMITS, type Now, TOO_LATE_MS, Wait } from './limits.ts'
 import { Load } from './load.ts'
 import { marketFault } from './market-view.ts'
 import type { CheckedNode } from './node.ts'
@@ -39,6 +39,8 @@ export interface RoundsOptions {
 
 export interface Outcome {
   rounds: number
+  /** Rounds on a machine too late to judge times. */
+  notTimed: number
   readonly findings: string[]
   readonly kinds: Map<Kind, number>
   /** From the end of a killed node to the first accepted order, for each user that it owned. Milliseconds. */
@@ -50,7 +52,7 @@ export interface Outcome {
 }
 
 export function emptyOutcome(): Outcome {
-  return { rounds: 0, findings: [], kinds: new Map(), waitsMs: [], answers: new Map(), ends: new Map(), unproved: 0 }
+  return { rounds: 0, notTimed: 0, findings: [], kinds: new Map(), waitsMs: [], answers: new Map(), ends: new Map(), unproved: 0 }
 }
 
 /** A cluster, with its users, sessions and judge, for as many rounds as it is whole. */
@@ -63,7 +65,9 @@ export class Check implements AsyncDisposable {
   readonly #ledger = new Ledger()
   readonly #load: Load
   readonly #followers: readonly Follower[]
+  /** Behind a load balancer: each connection is to any node. */
   readonly #away: Follower
+  readonly #moving: Follower
   readonly #judge: Judge
   readonly #witness: Witness
   readonly #watching: AsyncDisposable
@@ -79,8 +83,8 @@ export class Check implements AsyncDisposable {
     followers: readonly Follower[],
     faults: string[]
   ) {
-    const [away] = followers
-    if (away === undefined) throw new Error('there are no sessions')
+    const [away, moving] = followers
+    if (away === undefined || moving === undefined) throw new Error('there are no sessions')
     this.#options = options
     this.#outcome = outcome
     // Of its own: which disturbances come follows from the seed alone.
@@ -89,10 +93,11 @@ export class Check implements AsyncDisposable {
     this.#stage = stage
     this.#followers = followers
     this.#away = away
+    this.#moving = moving
     this.#faults = faults
     const view = new BrokerView(stage.sandbox)
     this.#load = new Load(stage, this.#ledger, view, chance.apart())
-    this.#judge = new Judge(stage, this.#ledger, view, followers)
+    this.#judge = new Judge(stage, this.#ledger, view, followers, chance.apart())
     const { sandbox, nodes, machine } = stage
     const brokers = stage.links.map(links => links.proxy('brokers'))
     this.#witness = new Witness({ sandbox, nodes, machine, brokers, nowMs: () => performance.now() })
@@ -104,14 +109,14 @@ export class Check implements AsyncDisposable {
     const faults: string[] = []
     const stage = await Stage.open(options.users, chance.apart().fraction, what => faults.push(what))
     try {
-      const follow = async (name: string, url: string) => {
+      const follow = async (name: string, url: () => string) => {
         const credentials = await stage.key(name)
         const users = stage.users.map(({ userId }) => userId)
-        return new Follower({ name, users, demo: () => ({ ...credentials, base_url: url }), fraction: chance.apart().fraction })
+        return new Follower({ name, users, demo: () => ({ ...credentials, base_url: url() }), fraction: chance.apart().fraction })
       }
-      const [first] = stage.nodes
-      const followers = [await follow('the session that stays away', first?.url ?? '')]
-      for (const { number, url } of stage.nodes) followers.push(await follow(`the session at node ${number}`, url))
+      const anyNode = () => anyOf(chance, stage.nodes).url
+      const followers = [await follow('the session that stays away', anyNode), await follow('the session that moves', anyNode)]
+      for (const { number, url } of stage.nodes) followers.push(await follow(`the session at node ${number}`, () => url))
       return new Check(options, outcome, chance, stage, followers, faults)
     } catch (cause) {
       await stage[Symbol.asyncDispose]()
@@ -153,6 +158,7 @@ export class Check implements AsyncDisposable {
     const load = this.#load.run(PAUSE_MS, over.signal)
     const calm = setInterval(() => this.#stage.calm.look(), CALM_EVERY_MS)
     const waits = (await Promise.all(disturbances.map(disturbance => this.#play(title, disturbance)))).flat().map(ms => Math.round(ms))
+    this.#moving.hangUp()
     await delay(AFTER_MS)
     over.abort()
     this.#away.comeBack()
@@ -170,7 +176,9 @@ export class Check implements AsyncDisposable {
     this.#outcome.rounds += 1
     const times = [disturbedMs, wholeMs, performance.now() - began].map(ms => (ms / 1_000).toFixed(1))
     const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : 'NOT WHOLE'
-    const late = `; the machine was up to ${Math.round(this.#stage.machine.lateMs(began))} ms late`
+    const lateMs = this.#stage.machine.lateMs(began)
+    if (lateMs > TOO_LATE_MS) this.#outcome.notTimed += 1
+    const late = `; the machine was up to ${Math.round(lateMs)} ms late${lateMs > TOO_LATE_MS ? ', too late to judge times' : ''}`
     this.#options.print(
       `${title} (${times[0]} s): ${end}${late}${waits.length > 0 ? `; orders accepted again after ${waits.join(' ')} ms` : ''}`
     )
@@ -272,6 +280,14 @@ export class Check implements AsyncDisposable {
     if (this.#found === 1) save(join(OUTPUTS, `seed-${this.#options.seed}-${this.#outcome.rounds}`), this.#stage.nodes)
     if (this.#found <= SHOWN_MAX) this.#options.print(`FOUND in ${title}\n    ${what}`)
   }
+}
+
+/** A node that a load balancer would choose. */
+function anyOf(chance: Chance, nodes: readonly CheckedNode[]): CheckedNode {
+  const ready = nodes.filter(({ isReady }) => isReady)
+  const node = chance.oneOf(ready.length > 0 ? ready : nodes)
+  if (node === undefined) throw new Error('there are no nodes')
+  return node
 }
 
 /** What the nodes wrote, for the first finding of each round. */
