@@ -279,14 +279,22 @@ export class SceneNode {
     )
   }
 
-  /** A call is made under the fences of its time, however late it gets to the database. */
+  /**
+   * The service's store reads the fences when a statement is sent: it may have waited in the node before, or be on its way for long after.
+   * So every second call is made under the fences of its arrival, which the node may have regained, and the others under those of its time.
+   */
   #nodeStore(): NodeStore {
     const { store, openStore, wrote, fence } = this.#deps
     let current: ReadonlyMap<UserKey, number | null> = new Map()
+    let calls = 0
+    const now = () => new Map([...store.users].map(userKey => [userKey, this.member.fenceOf(userKey)]))
     const terms = (): Terms => {
-      const fences = new Map([...store.users].map(userKey => [userKey, this.member.fenceOf(userKey)]))
+      calls += 1
+      const isReadLate = calls % 2 === 0
+      let fences = now()
       return {
         enter: () => {
+          if (isReadLate) fences = now()
           current = fences
         },
         wrote: (what, userKey) => wrote(`${this.name}’s ${what}`, userKey, fences.get(userKey) ?? null)
