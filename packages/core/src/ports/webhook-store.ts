@@ -153,11 +153,7 @@ export interface WebhookDeliveryStore {
   add(delivery: WebhookDelivery): Promise<void>
   find(endpointId: WebhookEndpointId, deliveryId: WebhookDeliveryId): Promise<WebhookDelivery | null>
   /** Newest first; page keys: [`startedAt`, `deliveryId`]. */
-  list(
-    endpointId: WebhookEndpointId,
-    filter: WebhookDeliveryFilter,
-    page: PageRequest
-  ): Promise<Page<WebhookDelivery>>
+  list(endpointId: WebhookEndpointId, filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** Erases attempts from before `at`, and all but the newest `perEndpoint` of each endpoint; at most `limit`. Returns how many. */
   prune(at: Timestamp, perEndpoint: number, limit: number): Promise<number>
 }
