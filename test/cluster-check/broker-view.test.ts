@@ -1,4 +1,4 @@
-// What the brokers have is read anew, however long ago an order was placed.
+// What the brokers have is read again, however long ago an order was placed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SandboxProcess } from '@trunkline/testkit/crash/sandbox-process'
