@@ -117,7 +117,7 @@ var StreamConnection = class {
       socket.addEventListener("open", () => this.#guard(socket, () => this.#opened()));
       socket.addEventListener("message", ({ data }) => this.#guard(socket, () => this.#received(data)));
       socket.addEventListener("close", ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))));
-      socket.addEventListener("error", () => void 0);
+      socket.addEventListener("error", () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, "")));
       this.#look(openedMs);
     } catch (error) {
       this.fail(error);
@@ -150,7 +150,7 @@ var StreamConnection = class {
         return;
       }
       if (this.#isReady) this.#failures = 0;
-      if (silentMs >= PING_AFTER_MS) {
+      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
         this.#isPinged = true;
         this.send(this.#handlers.ping());
       }
@@ -172,7 +172,8 @@ var StreamConnection = class {
     const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0);
-    const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound;
+    const chance = (this.#options.random ?? Math.random)();
+    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound;
     this.#cancel = this.timers.after(waitMs, () => this.#open());
   }
   #clean(why) {
@@ -1097,6 +1098,8 @@ var SUBSCRIPTIONS_MAX = 500;
 var AGAIN_MS = 5e3;
 var AUTHENTICATE = "authenticate";
 var RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i;
+var TOKEN_HOLDS = /connect again/i;
+var PASSING = /* @__PURE__ */ new Set(["broker_unavailable", "internal_error", "subscription_limit"]);
 var MarketStream = class {
   #options;
   #connection;
@@ -1238,14 +1241,17 @@ var MarketStream = class {
   #failed({ error_code: code, request_id: id, sub_ids: subIds, message }, asked) {
     const why = `${String(code)}: ${String(message)}`;
     if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why);
-    else if (asked === void 0) {
-      if (id === AUTHENTICATE) this.#connection.refused(why);
-      else this.#connection.reported(why);
-      if (code === "auth_error") this.#token = null;
-    } else if (code === "broker_unavailable" || code === "internal_error") {
+    else if (asked === void 0) this.#sessionFailed(code, id, why);
+    else if (PASSING.has(code)) {
       asked.interrupted(why);
       this.#askLater(asked);
     } else asked.end(new StreamError("subscription_refused", why, String(code)));
+  }
+  #sessionFailed(code, id, why) {
+    if (id === AUTHENTICATE && !PASSING.has(code)) this.#connection.refused(why);
+    else if (id === AUTHENTICATE || id === null && code === "invalid_request") this.#connection.end(why);
+    else if (id === null) this.#connection.reported(why);
+    if (code === "auth_error" && !TOKEN_HOLDS.test(why)) this.#token = null;
   }
   #askLater(subscription) {
     const cancel = this.#connection.timers.after(AGAIN_MS, () => {

@@ -168,8 +168,8 @@ export class StreamConnection {
       socket.addEventListener('open', () => this.#guard(socket, () => this.#opened()))
       socket.addEventListener('message', ({ data }) => this.#guard(socket, () => this.#received(data)))
       socket.addEventListener('close', ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))))
-      // A close follows.
-      socket.addEventListener('error', () => undefined)
+      // A close follows, but in some versions of Node.js 22 none of an attempt that fails.
+      socket.addEventListener('error', () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, '')))
       this.#look(openedMs)
     } catch (error) {
       // What the constructor refuses now it refuses always.
@@ -209,7 +209,7 @@ export class StreamConnection {
       }
       // Not earlier: a service that takes the credentials and closes at once would be asked again and again.
       if (this.#isReady) this.#failures = 0
-      if (silentMs >= PING_AFTER_MS) {
+      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
         this.#isPinged = true
         this.send(this.#handlers.ping())
       }
@@ -235,7 +235,8 @@ export class StreamConnection {
     this.#failures += 1
     // A first refusal may be due to credentials that have ended, and the next ones are new.
     const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0)
-    const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound
+    const chance = (this.#options.random ?? Math.random)()
+    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound
     this.#cancel = this.timers.after(waitMs, () => this.#open())
   }
 

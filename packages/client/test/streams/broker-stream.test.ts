@@ -191,7 +191,7 @@ test('three refusals of the credentials end every reader; two do not', async () 
   for (const _ of [1, 2, 3]) {
     network.last.open()
     network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: 'The client-id or the client-secret is wrong.' })
-    network.pass(30_000)
+    network.pass(45_000)
   }
   const error = { code: 'credentials_refused', message: 'The client-id or the client-secret is wrong.' }
   await assert.rejects(ada.next(), error)
@@ -256,6 +256,43 @@ test('the wait between attempts doubles to 30 seconds, and is short again after 
   network.last.drop()
   network.pass(250)
   assert.equal(network.sockets.length, 12)
+})
+
+test('an attempt that fails without a close is repeated as soon as one with it', () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  network.last.fail()
+  assert.equal(items.interruption, 'closed with 1006')
+  network.pass(250)
+  assert.equal(network.sockets.length, 2)
+  // Of an open connection, the close says more.
+  welcome(network.last).fail()
+  network.last.drop(4003, 'disabled')
+  assert.equal(items.interruption, 'disabled')
+})
+
+test('a connection that opens just before it would be given up is asked first', () => {
+  const network = new Network()
+  streamOf(network).follow('ada')
+  network.pass(29_000)
+  network.last.open()
+  network.pass(1_000)
+  assert.deepEqual([network.last.isClosed, network.last.sentAs('ping').length], [false, 1])
+  network.pass(5_000)
+  assert.equal(network.sockets[0]?.isClosed, true)
+})
+
+test('clients whose credentials are refused do not return at the same moment', () => {
+  const waits: number[] = []
+  for (const chance of [0, 0.5, 1]) {
+    const network = new Network()
+    streamOf(network, { random: () => chance }).follow('ada')
+    network.last.open()
+    network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: '' })
+    while (network.sockets.length === 1) network.pass(500)
+    waits.push(network.nowMs())
+  }
+  assert.deepEqual(waits, [30_000, 37_500, 45_000])
 })
 
 test('a deleted user ends the reader, and with the last reader the connection', async () => {

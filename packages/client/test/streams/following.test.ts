@@ -128,7 +128,7 @@ test('a reader learns why nothing comes before there was a connection, and each 
   network.last.open()
   network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: 'The client_secret sk_secret is wrong.' })
   assert.deepEqual((await another).value, { type: 'interrupted', reason: 'The client_secret *** is wrong.' })
-  network.pass(30_000)
+  network.pass(45_000)
   welcome(network.last).receive(began(1))
   assert.equal(items.interruption, null)
 })
