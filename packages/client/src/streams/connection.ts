@@ -33,8 +33,11 @@ export interface ConnectionOptions {
 export interface ConnectionHandlers {
   /** Messages can be sent; authenticate. */
   opened(): void
-  /** What it throws ends the connection, with its message as the reason. */
-  received(message: Incoming): void
+  /**
+   * What it throws ends the connection, with its message as the reason.
+   * @param wasSilent before it, {@link StreamConnection.isReceiving} was false
+   */
+  received(message: Incoming, wasSilent: boolean): void
   /** The connection is gone, or there was none; another one follows after a while. */
   ended(reason: string): void
   /** None follows: a person has to act first. */
@@ -114,6 +117,12 @@ export class StreamConnection {
     return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs
   }
 
+  /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
+  get isReceiving(): boolean {
+    const { ageMs } = this
+    return ageMs !== null && ageMs < DEAD_AFTER_MS
+  }
+
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -183,10 +192,11 @@ export class StreamConnection {
   }
 
   #received(data: unknown): void {
+    const wasSilent = !this.isReceiving
     this.#receivedMs = this.timers.nowMs()
     this.#isPinged = false
     this.#reported = null
-    this.#handlers.received(parsed(data))
+    this.#handlers.received(parsed(data), wasSilent)
   }
 
   /** What an earlier socket still reports is ignored. */
