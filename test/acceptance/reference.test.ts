@@ -95,14 +95,15 @@ describe('the reference', () => {
 
   test('passes an independent linter', () => passesLinter(document))
 
-  test('is a self-contained page without scripts', async () => {
+  test('is a self-contained page, which shows everything without its script', async () => {
     const response = await fetch(`${service.url}/docs`)
     const html = await response.text()
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
     const policy = response.headers.get('content-security-policy') ?? ''
     assert.ok(policy.includes("default-src 'none'") && !policy.includes('unsafe'), policy)
-    assert.ok(!/<script|<iframe|\son\w+=|style="|javascript:/i.test(html))
+    assert.deepEqual(html.match(/<script[^>]*>/gi), ['<script type="module" src="/docs/client/main.js">'])
+    assert.ok(!/<iframe|\son\w+=|style="|javascript:/i.test(html))
     for (const [, target = ''] of html.matchAll(/\b(?:src|href)="([^"#][^"]*)"/g)) {
       assert.ok(target.startsWith('/') && !target.startsWith('//'), target)
       assert.equal((await fetch(service.url + target)).status, 200, target)
@@ -116,7 +117,7 @@ describe('the reference', () => {
 
   test('shows commands that work when pasted', async () => {
     const html = await (await fetch(`${service.url}/docs`)).text()
-    const commands = [...html.matchAll(/<pre tabindex="0"><code>([\s\S]*?)<\/code>/g)].map(([, text = '']) =>
+    const commands = [...html.matchAll(/data-language="curl" tabindex="0"><code>([\s\S]*?)<\/code>/g)].map(([, text = '']) =>
       text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&')
     )
     assert.equal(commands.length, OPERATIONS.length)
@@ -128,9 +129,65 @@ describe('the reference', () => {
     assert.equal(JSON.parse(stdout)[0].broker, 'SANDBOX')
   })
 
+  test('has a page for each error code that an operation can answer, with an example', async () => {
+    const list = await (await fetch(`${service.url}/docs/errors`)).text()
+    const codes = new Set(
+      Object.values<Body>(document.components.responses).flatMap(({ content }) => Object.keys(content['application/json'].examples))
+    )
+    for (const code of codes) {
+      assert.ok(list.includes(`href="/docs/errors/${code}"`), code)
+      const page = await (await fetch(`${service.url}/docs/errors/${code}`)).text()
+      assert.ok(page.includes(`&quot;code&quot;: &quot;${code}&quot;`), code)
+    }
+    assert.equal((await fetch(`${service.url}/docs/errors/no_such_code`)).status, 404)
+  })
+
+  test('is searched in what leads somewhere', async () => {
+    const entries: Body = await (await fetch(`${service.url}/docs/search.json`)).json()
+    const pages = new Map<string, string>()
+    for (const { href } of entries) {
+      const [path = '', id] = href.split('#')
+      const page = pages.get(path) ?? (await (await fetch(service.url + path)).text())
+      pages.set(path, page)
+      assert.ok(id === undefined ? page.includes('<main') : page.includes(`id="${id}"`), href)
+    }
+    const titles = entries.map(({ title }: Body) => title)
+    for (const title of ['Place an order', 'subscribe_user', 'order_not_open', 'When an answer is lost'])
+      assert.ok(titles.includes(title), title)
+  })
+
+  test('is a collection for Postman, with every operation, an answer to each, and no secret', async () => {
+    const collection: Body = await (await fetch(`${service.url}/postman.json`)).json()
+    const requests: readonly Body[] = collection.item.flatMap(({ item }: Body) => item)
+    const shown = requests.map(
+      ({ request: { method, url } }) => `${method} ${url.raw.replace('{{base_url}}', '').replace(/:(\w+)/g, '{$1}')}`
+    )
+    assert.deepEqual(shown.sort(), OPERATIONS.toSorted())
+    for (const { name, response } of requests) assert.notEqual(JSON.parse(response[0].body), null, name)
+    assert.equal(collection.variable.find(({ key }: Body) => key === 'base_url').value, service.url)
+    assert.ok(!JSON.stringify(collection).includes(service.demo.client_secret))
+  })
+
+  test('is there for language models as one text, with every guide as Markdown', async () => {
+    const list = await (await fetch(`${service.url}/llms.txt`)).text()
+    for (const [, address = ''] of list.matchAll(/\]\(([^)]+)\)/g)) assert.equal((await fetch(address)).status, 200, address)
+    const all = await (await fetch(`${service.url}/llms-full.txt`)).text()
+    for (const text of ['# Orders', '### Place an order', '- `order_not_open`']) assert.ok(all.includes(text), text)
+  })
+
   test('returns 404 when it is disabled', async () => {
     await using quiet = await startService('embedded', { TRUNKLINE_DOCS: '0' })
-    for (const path of ['/docs', '/docs/live', '/docs/live/main.js', '/openapi.json', '/asyncapi.json', '/docs/style.css'])
+    for (const path of [
+      '/docs',
+      '/docs/live',
+      '/docs/live/main.js',
+      '/openapi.json',
+      '/asyncapi.json',
+      '/docs/style.css',
+      '/docs/errors',
+      '/postman.json',
+      '/llms.txt'
+    ])
       assert.equal((await fetch(quiet.url + path)).status, 404, path)
   })
 })

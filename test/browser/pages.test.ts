@@ -266,6 +266,11 @@ describe('every page', () => {
       await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
     }))
 
+  test('the errors, and one of them', async () => {
+    await judge('errors', page => page.goto(`${stage.service.url}/docs/errors`))
+    await judge('error', page => page.goto(`${stage.service.url}/docs/errors/cl_order_id_duplicate`))
+  })
+
   test('the guides, from the first page on', () =>
     judge('guides', async page => {
       await page.goto(stage.service.url)

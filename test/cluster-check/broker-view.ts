@@ -4,8 +4,10 @@ import { soon } from '@trunkline/testkit/patience'
 import { keyOfTerms } from './ledger.ts'
 import type { UserAccount } from './users.ts'
 
-/** More than an account has in the rounds in which one of its orders can still change. */
+/** A page of the newest. An order may rest while as many others come: such an order is read by its id. */
 const NEWEST = 100
+/** States in which an order can still change. */
+const LIVE: ReadonlySet<unknown> = new Set(['held', 'open', 'partial'])
 
 /** An account as its broker has it. */
 export interface BrokerRecords {
@@ -34,7 +36,10 @@ export class BrokerView {
     ])
     const known = this.#orders.get(username) ?? new Map<string, Json>()
     this.#orders.set(username, known)
-    for (const order of orders) known.set(order.id, order)
+    const listed = new Set(orders.map(({ id }) => id))
+    const beyond = [...known.values()].filter(({ id, state }) => LIVE.has(state) && !listed.has(id))
+    const reread = await Promise.all(beyond.map(async ({ id }) => (await this.#get(`orders/${id}`, token)).order))
+    for (const order of [...orders, ...reread]) known.set(order.id, order)
     const termsOf = ({ quantity, limit }: Json) => ({
       quantity: Number(quantity),
       cents: limit === null ? null : Math.round(Number(limit) * 100)
@@ -60,10 +65,14 @@ export class BrokerView {
   }
 
   async #items(list: string, token: string): Promise<readonly Json[]> {
-    const url = `http://127.0.0.1:${this.#sandbox.port}/api/v1/${list}`
+    return (await this.#get(list, token)).items
+  }
+
+  async #get(path: string, token: string): Promise<Json> {
+    const url = `http://127.0.0.1:${this.#sandbox.port}/api/v1/${path}`
     const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: soon() })
-    const page: Json = await answer.json()
-    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${JSON.stringify(page)}`)
-    return page.items
+    const body: Json = await answer.json()
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${JSON.stringify(body)}`)
+    return body
   }
 }

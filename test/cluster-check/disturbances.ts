@@ -28,6 +28,12 @@ const NATS_MS = [0, 1_500] as const
 const DATABASE_MS = [0, 900] as const
 const CLOCK_MINUTES_MAX = 10
 
+/**
+ * What a link with the brokers held for longer is lost with its connections: the service looks for an order for the `absence` of three
+ * seconds, and one that arrives later than that would be found by nobody (decision 3).
+ */
+const ARRIVES_MS_MAX = 2_500
+
 /** So long that a user whom nobody owns until then is found. */
 const VERY_LONG_MS = 15_000
 
@@ -54,7 +60,7 @@ function nodeOf({ nodes }: Stage, number: number): CheckedNode {
   return node
 }
 
-function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Disturbance, 'begin' | 'end'> {
+function linkFault(name: LinkName, number: number, fault: LinkFault, holdMs: number): Pick<Disturbance, 'begin' | 'end'> {
   return {
     begin(stage) {
       const node = nodeOf(stage, number)
@@ -66,6 +72,7 @@ function linkFault(name: LinkName, number: number, fault: LinkFault): Pick<Distu
       const node = nodeOf(stage, number)
       if (name === 'brokers') node.free('brokers link')
       if (name === 'database') node.freeLease('database link')
+      if (name === 'brokers' && fault !== 'slow' && holdMs > ARRIVES_MS_MAX) stage.links[number - 1]?.impair(name, 'cut')
       stage.links[number - 1]?.clear(name)
     }
   }
@@ -76,8 +83,9 @@ function linkOf(name: LinkName, faults: readonly LinkFault[] = LINK_FAULTS): Mak
     const [number, fault] = [aNode(chance), chance.oneOf(faults) ?? 'cut']
     const title = `node ${number}'s link with ${name} ${fault}`
     const ms = linkMs(chance)
-    if (name !== 'database' || fault === 'slow') return { title, holdMs: ms, ...linkFault(name, number, fault) }
-    return { title, node: number, holdMs: perhapsVeryLong(chance, ms), ...linkFault(name, number, fault) }
+    if (name !== 'database' || fault === 'slow') return { title, holdMs: ms, ...linkFault(name, number, fault, ms) }
+    const holdMs = perhapsVeryLong(chance, ms)
+    return { title, node: number, holdMs, ...linkFault(name, number, fault, holdMs) }
   }
 }
 
@@ -110,9 +118,10 @@ const MAKES = {
   'link with another node': chance => linkOf(chance.oneOf(['next node', 'last node']) ?? 'next node')(chance),
   'NATS unreachable'(chance) {
     const fault = chance.oneOf(['cut', 'held'] as const) ?? 'cut'
-    const all = [1, 2, 3].map(number => linkFault('nats', number, fault))
+    const holdMs = linkMs(chance)
+    const all = [1, 2, 3].map(number => linkFault('nats', number, fault, holdMs))
     return {
-      ...{ title: `NATS ${fault} for all nodes`, holdMs: linkMs(chance) },
+      ...{ title: `NATS ${fault} for all nodes`, holdMs },
       begin: stage => all.forEach(({ begin }) => void begin(stage)),
       end: stage => all.forEach(({ end }) => void end(stage))
     }

@@ -10,8 +10,8 @@ const ABSENT = ['not_sent', 'not_received']
 const REFUSED = ['refused', 'refused_by_gateway']
 /** A broker without our ids: an order that it never received looks like one that is not shown yet, until an operator decides. */
 const WITHOUT_PROOF = 'TRADESTATION'
-/** A broker that changes an order in place, and shows the executions of it and of those before it as one order's. */
-const IN_PLACE = 'TRADIER'
+/** Brokers that change an order in place, and show the executions of it and of those before it as one order's. */
+const IN_PLACE: readonly string[] = ['TRADIER', 'TRADESTATION']
 
 /** Whether nothing can prove what became of an order, so that it stays `pending` until an operator decides. */
 export function isUnproved(broker: string, { normalized_status: status, submission }: Json, there: Json | undefined): boolean {
@@ -24,7 +24,8 @@ export function isUnproved(broker: string, { normalized_status: status, submissi
  * The chain is all orders of the account with this quantity, which the load never changes.
  */
 export function asShown(broker: string, order: Json, there: Json | undefined, chain: Chain): Json | undefined {
-  const isShared = broker === IN_PLACE && chain.here.length > 1 && totalOf(chain.here, 'filled_qty') === totalOf(chain.there, 'filled')
+  const isShared =
+    IN_PLACE.includes(broker) && chain.here.length > 1 && totalOf(chain.here, 'filled_qty') === totalOf(chain.there, 'filled')
   if (there === undefined || !isShared) return there
   const isUntouched = Number(order.filled_qty) === 0
   const state = there.state === 'open' && !isUntouched ? 'partial' : there.state === 'partial' && isUntouched ? 'open' : there.state

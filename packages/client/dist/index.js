@@ -115,7 +115,7 @@ function randomId() {
 }
 
 // src/answer.ts
-var NOTHING_DONE = /^(4(?!0[89])..|503) (?!order_not_open)/;
+var NOTHING_DONE = /^(4(?!0[89]|29).. (?!order_not_open)|429 rate_limited$|503 (store_unavailable|shutting_down)$)/;
 function dataOf({ status, headers, text }, { member, order, requestId: sentId, secrets }, fail) {
   const body = parsed(text);
   if (status >= 200 && status < 300 && hasMember(body, member, order)) return body;
@@ -438,8 +438,9 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
   const { now } = exchange.clock;
   const firstAt = now();
   let mayExist = false;
+  let wasSent = false;
   let orderId = null;
-  const isLate = () => mayExist && [0, exchange.clock.skewMs].some((skewMs) => mayDiffer(firstAt + skewMs, now() + skewMs));
+  const isLate = () => wasSent && [0, exchange.clock.skewMs].some((skewMs) => mayDiffer(firstAt + skewMs, now() + skewMs));
   try {
     return await send() ?? await lookUp();
   } catch (cause) {
@@ -460,6 +461,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
         error = asOurs(cause);
       }
       const isRefusal = isRefused(error);
+      wasSent ||= error.status !== null || !error.retrySafe;
       if (isRefusal && error.code === "cl_order_id_duplicate" && error.orderId && (mayExist || isOwnId)) {
         mayExist = true;
         orderId = error.orderId;
@@ -467,7 +469,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
         return recognised([await repeated(exchange, readOrder, { order_id: orderId })]);
       }
       if (isRefusal && !mayExist) throw error;
-      mayExist ||= !isRefusal && !error.retrySafe;
+      mayExist ||= !isRefusal && !error.retrySafe || isLate();
       if (isRefusal || isLate()) return null;
       try {
         await exchange.pause(error);
@@ -475,7 +477,10 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
         if (!mayExist || asOurs(cause).code === "aborted") throw cause;
         return null;
       }
-      if (isLate()) return null;
+      if (isLate()) {
+        mayExist = true;
+        return null;
+      }
     }
   }
   async function lookUp() {

@@ -71,6 +71,11 @@ var StreamConnection = class {
   get ageMs() {
     return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs;
   }
+  /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
+  get isReceiving() {
+    const { ageMs } = this;
+    return ageMs !== null && ageMs < DEAD_AFTER_MS;
+  }
   start() {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -117,7 +122,7 @@ var StreamConnection = class {
       socket.addEventListener("open", () => this.#guard(socket, () => this.#opened()));
       socket.addEventListener("message", ({ data }) => this.#guard(socket, () => this.#received(data)));
       socket.addEventListener("close", ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))));
-      socket.addEventListener("error", () => void 0);
+      socket.addEventListener("error", () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, "")));
       this.#look(openedMs);
     } catch (error) {
       this.fail(error);
@@ -128,10 +133,11 @@ var StreamConnection = class {
     this.#handlers.opened();
   }
   #received(data) {
+    const wasSilent = !this.isReceiving;
     this.#receivedMs = this.timers.nowMs();
     this.#isPinged = false;
     this.#reported = null;
-    this.#handlers.received(parsed(data));
+    this.#handlers.received(parsed(data), wasSilent);
   }
   /** What an earlier socket still reports is ignored. */
   #guard(socket, run) {
@@ -150,7 +156,7 @@ var StreamConnection = class {
         return;
       }
       if (this.#isReady) this.#failures = 0;
-      if (silentMs >= PING_AFTER_MS) {
+      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
         this.#isPinged = true;
         this.send(this.#handlers.ping());
       }
@@ -172,7 +178,8 @@ var StreamConnection = class {
     const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0);
-    const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound;
+    const chance = (this.#options.random ?? Math.random)();
+    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound;
     this.#cancel = this.timers.after(waitMs, () => this.#open());
   }
   #clean(why) {
@@ -312,6 +319,8 @@ var Follower = class extends Reader {
   #over = new AbortController();
   /** The last `seq` that was put into the queue; null: begin with a snapshot. */
   #seq;
+  /** The id of the update with that number, if it is known. */
+  #eventId = null;
   /** Why a snapshot is needed again. */
   #lost = null;
   /** The reader was given a `begin`, and has not come back yet. */
@@ -339,8 +348,9 @@ var Follower = class extends Reader {
     const isWaited = this.#queue.length > 0 || this.#isBeginning || this.#isReplaying;
     return this.#subscription.isOnFor(this) && !isWaited;
   }
-  get seq() {
-    return this.#seq;
+  /** One update is asked for again, because its id shows whether the log is still the same user's. */
+  get after() {
+    return this.#seq === null || this.#eventId === null ? this.#seq : this.#seq - 1;
   }
   /** Whether no updates are wanted at present. */
   get isWaiting() {
@@ -362,17 +372,21 @@ var Follower = class extends Reader {
     this.#put({ type: "begin", seq, reason: this.#lost });
     this.#lost = null;
   }
-  /** @throws Error if updates are missing before it */
+  /** @throws Error if updates are missing before it, or the log ends before what came */
   caughtUp(seq) {
     if (this.#seq !== null && seq > this.#seq) this.#missing(this.#seq);
+    if (this.#seq !== null && seq < this.#seq) this.#createdAgain();
     this.#isReplaying = false;
     this.wake();
   }
-  /** @throws Error if a number is missing */
+  /** @throws Error if a number is missing, or belongs to another user */
   update(update) {
-    if (this.#seq === null || update.seq <= this.#seq) return;
+    if (this.#seq === null) return;
+    if (update.seq === this.#seq && this.#eventId !== null && update.event_id !== this.#eventId) this.#createdAgain();
+    if (update.seq <= this.#seq) return;
     if (update.seq !== this.#seq + 1) this.#missing(this.#seq);
     this.#seq = update.seq;
+    this.#eventId = update.event_id;
     this.#put(update);
   }
   healthIs(status) {
@@ -390,6 +404,7 @@ var Follower = class extends Reader {
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message) {
     this.interruption = message;
+    this.#eventId = null;
     this.#refusals += 1;
     const { readEvents } = this.#options;
     const isResuming = this.#seq !== null;
@@ -397,6 +412,10 @@ var Follower = class extends Reader {
     else if (this.#refusals < (isResuming ? REFUSALS_MAX2.resuming : REFUSALS_MAX2.beginning)) this.#wait(message);
     else if (isResuming) this.#begin(message);
     else this.end(new StreamError("subscription_refused", message));
+  }
+  receivedAgain() {
+    if (this.#read === null) this.#read = void 0;
+    this.wake();
   }
   ended() {
     this.#over.abort();
@@ -428,6 +447,12 @@ var Follower = class extends Reader {
   #missing(after) {
     throw new Error(`number ${after + 1} of ${this.#options.userId} is missing`);
   }
+  /** The session ends, and the next one begins with a snapshot. */
+  #createdAgain() {
+    const why = `${this.#options.userId} was deleted and created again`;
+    this.#begin(why);
+    throw new Error(why);
+  }
   #put(item, key) {
     this.#queue.put(item, key);
     this.wake();
@@ -446,6 +471,7 @@ var Follower = class extends Reader {
   }
   #begin(why) {
     this.#seq = null;
+    this.#eventId = null;
     this.#refusals = 0;
     this.#lost = why;
   }
@@ -513,9 +539,9 @@ var UserSubscription = class {
   get isIdle() {
     return this.follower === null && this.#state === "off";
   }
-  /** Whether the service sends updates to this follower. */
+  /** Whether the service sends updates to this follower, and was received lately. */
   isOnFor(follower) {
-    return this.#state === "on" && this.#asker === follower && this.follower === follower;
+    return this.#connection.isReceiving && this.#state === "on" && this.#asker === follower && this.follower === follower;
   }
   /** Asks for what is wanted and not there yet, unless an answer is awaited. */
   settle() {
@@ -525,7 +551,7 @@ var UserSubscription = class {
     if (this.#state === "on" && (wanting === null || wanting !== this.#asker)) this.#ask("leaving", "unsubscribe_user");
     else if (this.#state === "off" && wanting !== null) {
       this.#asker = wanting;
-      this.#ask("asked", "subscribe_user", wanting.seq === null ? {} : { after: wanting.seq });
+      this.#ask("asked", "subscribe_user", wanting.after === null ? {} : { after: wanting.after });
     }
   }
   /** The session has ended. */
@@ -573,7 +599,10 @@ var BrokerStream = class {
     this.#options = options;
     this.#connection = new StreamConnection(options, {
       opened: () => void 0,
-      received: (message) => this.#received(message),
+      received: (message, wasSilent) => {
+        this.#received(message);
+        if (wasSilent) for (const { follower } of this.#users.values()) follower?.receivedAgain();
+      },
       ended: (reason) => {
         for (const [userId, user] of this.#users) {
           user.interrupted(reason);
@@ -592,16 +621,17 @@ var BrokerStream = class {
     return this.#connection.ageMs;
   }
   /**
-   * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
+   * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
+   * the signal aborts.
    * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
   follow(userId, { after, signal } = {}) {
     const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection);
     if (user.follower !== null) throw new StreamError("followed_already", `${userId} is followed already`);
     if (this.#followed >= USERS_MAX) throw new StreamError("too_many", `one stream follows at most ${USERS_MAX} users`);
-    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0)
-      throw new StreamError("setting_invalid", "no user_id, or no seq");
     const { waitingMax = WAITING_MAX, readEvents } = this.#options;
+    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0 || !(waitingMax > 0))
+      throw new StreamError("setting_invalid", "no user_id, no seq, or no waitingMax");
     const { timers } = this.#connection;
     const options = { userId, after: after ?? null, waitingMax, readEvents, timers };
     const follower = new Follower(options, user, () => this.#left(userId, user));
@@ -719,6 +749,7 @@ function isRecord(value) {
 
 // src/streams/copy/live-copy.ts
 var VERIFY_TRIES = 10;
+var NOT_KEPT = "the copy is not kept any more";
 var NO_HEALTH = /* @__PURE__ */ new Map();
 var LiveCopy = class {
   #options;
@@ -726,6 +757,8 @@ var LiveCopy = class {
   #records = new Records();
   #seq = null;
   #isRunning = false;
+  /** It ran, and does not any more. */
+  #isOver = false;
   /** While it runs. */
   #following = null;
   /** The snapshot may contain updates up to this one; until then, records may be older than it. */
@@ -766,7 +799,7 @@ var LiveCopy = class {
     return this.#options.stream.ageMs;
   }
   /**
-   * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
+   * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
    * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
   run(signal) {
@@ -785,6 +818,7 @@ var LiveCopy = class {
     const { stream, userId, load, save } = this.#options;
     if (this.#isRunning) throw new StreamError("followed_already", "this copy is kept already");
     this.#isRunning = true;
+    this.#isOver = false;
     try {
       const stored = await load?.() ?? null;
       if (stored !== null) this.#replace(new Records(stored), stored.seq, stored.seq);
@@ -799,8 +833,9 @@ var LiveCopy = class {
       return "stopped";
     } finally {
       this.#isRunning = false;
+      this.#isOver = true;
       this.#following = null;
-      this.#notify(new Error("the copy is not kept any more"));
+      this.#notify(new Error(NOT_KEPT));
     }
   }
   /** An answer to a request of your own may be newer than the last update. */
@@ -815,7 +850,7 @@ var LiveCopy = class {
   }
   /**
    * Resolves when it is live, also if that takes for ever.
-   * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+   * @throws Error when {@link LiveCopy.run} ends before, or has ended, and the reason of the signal
    */
   async live(signal) {
     while (!this.isLive) await this.#changed(signal);
@@ -899,6 +934,7 @@ var LiveCopy = class {
       this.#waiting.add(settle);
       signal?.addEventListener("abort", abort);
       if (signal?.aborted) abort();
+      else if (this.#isOver) settle(new Error(NOT_KEPT));
     });
   }
   #notify(error) {
@@ -1097,6 +1133,8 @@ var SUBSCRIPTIONS_MAX = 500;
 var AGAIN_MS = 5e3;
 var AUTHENTICATE = "authenticate";
 var RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i;
+var TOKEN_HOLDS = /connect again/i;
+var PASSING = /* @__PURE__ */ new Set(["broker_unavailable", "internal_error", "subscription_limit"]);
 var MarketStream = class {
   #options;
   #connection;
@@ -1238,14 +1276,17 @@ var MarketStream = class {
   #failed({ error_code: code, request_id: id, sub_ids: subIds, message }, asked) {
     const why = `${String(code)}: ${String(message)}`;
     if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why);
-    else if (asked === void 0) {
-      if (id === AUTHENTICATE) this.#connection.refused(why);
-      else this.#connection.reported(why);
-      if (code === "auth_error") this.#token = null;
-    } else if (code === "broker_unavailable" || code === "internal_error") {
+    else if (asked === void 0) this.#sessionFailed(code, id, why);
+    else if (PASSING.has(code)) {
       asked.interrupted(why);
       this.#askLater(asked);
     } else asked.end(new StreamError("subscription_refused", why, String(code)));
+  }
+  #sessionFailed(code, id, why) {
+    if (id === AUTHENTICATE && !PASSING.has(code)) this.#connection.refused(why);
+    else if (id === AUTHENTICATE || id === null && code === "invalid_request") this.#connection.end(why);
+    else if (id === null) this.#connection.reported(why);
+    if (code === "auth_error" && !TOKEN_HOLDS.test(why)) this.#token = null;
   }
   #askLater(subscription) {
     const cancel = this.#connection.timers.after(AGAIN_MS, () => {

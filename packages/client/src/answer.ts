@@ -12,9 +12,9 @@ interface Asked {
 
 /**
  * Status and code of the refusals that say that nothing was done. Not those that a request meets which a proxy sent twice: the first of the
- * two may have been carried out.
+ * two may have been carried out. Those that ask to wait count only with a code of the service: a gateway answers with the same statuses.
  */
-const NOTHING_DONE = /^(4(?!0[89])..|503) (?!order_not_open)/
+const NOTHING_DONE = /^(4(?!0[89]|29).. (?!order_not_open)|429 rate_limited$|503 (store_unavailable|shutting_down)$)/
 
 /** @throws TrunklineError what the service says, or answer_unreadable */
 export function dataOf({ status, headers, text }: RawAnswer, { member, order, requestId: sentId, secrets }: Asked, fail: Fail): unknown {

@@ -12,9 +12,9 @@ import { minified } from '../../../scripts/client/bundle.ts'
 
 const run = promisify(execFile)
 const SIZES = [
-  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_850],
-  ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 14_600],
-  ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_050],
+  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_960],
+  ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 15_250],
+  ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_360],
   ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_300],
   ['connect.js with React', '{ useTrunklineConnect }', 'react/index', 4_100],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_600]

@@ -222,6 +222,43 @@ describe('around midnight in New York', () => {
     assert.deepEqual(requests(run), ['POST /orders', 'GET /orders'])
   })
 
+  test('a request that the service asked to repeat is not sent in another day, whatever it answered', async () => {
+    for (const [status, code] of [
+      [503, 'shutting_down'],
+      [429, 'rate_limited']
+    ] as const) {
+      // In the first case the day may have changed before the wait, in the second during it.
+      for (const [startMs, seconds] of [
+        [BEFORE, '0'],
+        [Date.parse('2026-11-25T04:44:50Z'), '20']
+      ] as const) {
+        const refused = problem(status, code, {}, { 'retry-after': seconds })
+        const run = script([refused, ...Array.from({ length: 9 }, () => pageOf())])
+        run.clock.ms = startMs
+        const error = await errorOf(run.user.orders.place(ticket))
+        assert.deepEqual(
+          [error.code, error.clOrderId, error.nothingDone, error.retrySafe],
+          ['outcome_unknown', 'rebalance-1', false, false]
+        )
+        assert.match(error.message, /look for it/)
+        assert.equal(requests(run).filter(each => each === 'POST /orders').length, 1)
+      }
+    }
+  })
+
+  test('an order that was carried out although a node refused a copy of its request is found in the next day', async () => {
+    const run = script([problem(503, 'shutting_down'), pageOf(order({ entry_time: '2026-11-25T04:59:00.200000Z' }))])
+    run.clock.ms = BEFORE
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+    assert.deepEqual(requests(run), ['POST /orders', 'GET /orders'])
+  })
+
+  test('a request that never left this machine may leave it in the next day', async () => {
+    const run = script([broken('ECONNREFUSED'), answer(order(), 201)])
+    run.clock.ms = BEFORE
+    assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID)
+  })
+
   test('yesterday’s order with the same id and terms is not taken for it', async () => {
     const yesterday = order({ entry_time: '2026-11-24T15:00:00.000000Z' })
     const run = script([broken(), ...Array.from({ length: 9 }, () => pageOf(yesterday))])

@@ -21,7 +21,7 @@ const CONFIG = {
     ...{ target: 'ES2022', lib: ['ES2023', 'DOM'], module: 'NodeNext', strict: true, exactOptionalPropertyTypes: true, noEmit: true },
     ...{ types: [], skipLibCheck: false }
   },
-  files: ['program.ts', 'globals.d.ts']
+  files: ['program.ts', 'reference.ts', 'globals.d.ts']
 }
 
 describe('the package that the service serves', () => {
@@ -37,6 +37,7 @@ describe('the package that the service serves', () => {
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
     await writeFile(join(folder, 'globals.d.ts'), 'declare const process: { readonly env: Readonly<Record<string, string | undefined>> }\n')
     await writeFile(join(folder, 'program.ts'), program.join('\n'))
+    await writeFile(join(folder, 'reference.ts'), compilable(await (await fetch(`${service.url}/docs`)).text()))
     await writeFile(join(folder, 'program.js'), (await transform(program.join('\n'), { loader: 'ts', format: 'esm' })).code)
     const npm = ['install', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), `${service.url}/client.tgz`]
     await promisify(execFile)('npm', npm, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
@@ -46,7 +47,7 @@ describe('the package that the service serves', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('has declarations that a strict program compiles with', () => {
+  test('has declarations that a strict program compiles with, and so does each example of the reference', () => {
     const { status, stdout } = spawnSync(TSC, ['-p', folder], { encoding: 'utf8' })
     assert.equal(status, 0, stdout)
   })
@@ -82,3 +83,18 @@ describe('the package that the service serves', () => {
     holdAgainst(shown?.text ?? '', printed, 'packages/client/README.md')
   })
 })
+
+/** The examples of the reference as one program: the first is what they begin with. */
+function compilable(page: string): string {
+  const [start = '', ...examples] = [...page.matchAll(/data-language="TypeScript" tabindex="0"><code>([\s\S]*?)<\/code>/g)].map(
+    ([, text = '']) =>
+      text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  )
+  assert.ok(examples.length >= 29, `${examples.length} examples`)
+  const names = ['baseUrl', 'clientId', 'clientSecret', 'userSecret', 'connection_id', 'account_id', 'order_id', 'claim_code']
+  return [
+    ...names.map(name => `declare const ${name}: string`),
+    start,
+    ...examples.map((example, index) => `export async function example${index}() {\n${example}\n}`)
+  ].join('\n')
+}

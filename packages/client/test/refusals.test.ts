@@ -66,7 +66,13 @@ describe('an answer that is not the service’s is a lost one', () => {
       [499, 'client_closed_request'],
       [404, 'user_exists'],
       [408, 'request_too_slow'],
-      [500, 'internal']
+      [429, 'store_unavailable'],
+      [429, 'too_many_requests'],
+      [500, 'internal'],
+      [503, 'broker_unavailable'],
+      [503, 'rate_limited'],
+      [503, 'upstream_unavailable'],
+      [503, 'store_unavailable_at_the_gateway']
     ] as const) {
       const run = script([problem(status, code), DUPLICATE, answer(order())])
       assert.equal((await run.user.orders.place(ticket)).order_id, ORDER_ID, code)
@@ -135,7 +141,11 @@ describe('a refusal of the service', () => {
   })
 
   test('is of its own kind: a code with another status is not', async () => {
-    const { nothingDone } = await errorOf(script([problem(500, 'rate_limited')]).trunkline.users.rotateSecret({ user_id: 'ada' }))
-    assert.equal(nothingDone, false)
+    for (const status of [500, 503]) {
+      const { nothingDone, retrySafe } = await errorOf(
+        script([problem(status, 'rate_limited')]).trunkline.users.rotateSecret({ user_id: 'ada' })
+      )
+      assert.deepEqual([nothingDone, retrySafe], [false, false])
+    }
   })
 })

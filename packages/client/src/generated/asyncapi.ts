@@ -89,7 +89,7 @@ export interface UnsubscribeUser {
   readonly user_id: string
 }
 
-/** No more updates of the user follow: you unsubscribed, or the user was deleted. */
+/** No more updates of the user follow: you unsubscribed, or the user was deleted or disabled. */
 export interface UserUnsubscribed {
   readonly type: 'user_unsubscribed'
   readonly user_id: string

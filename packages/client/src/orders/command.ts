@@ -19,7 +19,7 @@ const SLACK_MS = 3_000
 /**
  * Sends a request for an order until its outcome is known. After an answer that was lost, the same request goes out again under the same
  * id: the service makes it once, and names the order that has the id, which is read and compared. Once the trading day may have changed,
- * the id could be used again, so from then on the order is only looked up.
+ * the id could be used again, so from then on the order is only looked up, also after a refusal that asked to wait.
  * @param isOwnId the id was made for this call, so nobody else's order has it
  * @param asked what the order must match
  * @throws TrunklineError with `clOrderId`: what the service answered when no request before had been lost, cl_order_id_taken,
@@ -37,9 +37,11 @@ export async function commandOnce<S extends OrderShape>(
   const firstAt = now()
   /** A request may have been carried out whose answer did not come. */
   let mayExist = false
+  /** A request has left this machine. Its refusal proves nothing over midnight: something on the way may have sent the request twice. */
+  let wasSent = false
   let orderId: string | null = null
   // By either clock: ours may be wrong, and what answered last may be no clock of the service's.
-  const isLate = () => mayExist && [0, exchange.clock.skewMs].some(skewMs => mayDiffer(firstAt + skewMs, now() + skewMs))
+  const isLate = () => wasSent && [0, exchange.clock.skewMs].some(skewMs => mayDiffer(firstAt + skewMs, now() + skewMs))
 
   try {
     return (await send()) ?? (await lookUp())
@@ -63,6 +65,7 @@ export async function commandOnce<S extends OrderShape>(
         error = asOurs(cause)
       }
       const isRefusal = isRefused(error)
+      wasSent ||= error.status !== null || !error.retrySafe
       if (isRefusal && error.code === 'cl_order_id_duplicate' && error.orderId && (mayExist || isOwnId)) {
         mayExist = true
         orderId = error.orderId
@@ -70,7 +73,7 @@ export async function commandOnce<S extends OrderShape>(
         return recognised([await repeated(exchange, readOrder, { order_id: orderId })])
       }
       if (isRefusal && !mayExist) throw error
-      mayExist ||= !isRefusal && !error.retrySafe
+      mayExist ||= (!isRefusal && !error.retrySafe) || isLate()
       // What is refused now says nothing of the request that was lost: only its order can.
       if (isRefusal || isLate()) return null
       try {
@@ -79,7 +82,10 @@ export async function commandOnce<S extends OrderShape>(
         if (!mayExist || asOurs(cause).code === 'aborted') throw cause
         return null
       }
-      if (isLate()) return null
+      if (isLate()) {
+        mayExist = true
+        return null
+      }
     }
   }
 

@@ -33,8 +33,11 @@ export interface ConnectionOptions {
 export interface ConnectionHandlers {
   /** Messages can be sent; authenticate. */
   opened(): void
-  /** What it throws ends the connection, with its message as the reason. */
-  received(message: Incoming): void
+  /**
+   * What it throws ends the connection, with its message as the reason.
+   * @param wasSilent before it, {@link StreamConnection.isReceiving} was false
+   */
+  received(message: Incoming, wasSilent: boolean): void
   /** The connection is gone, or there was none; another one follows after a while. */
   ended(reason: string): void
   /** None follows: a person has to act first. */
@@ -114,6 +117,12 @@ export class StreamConnection {
     return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs
   }
 
+  /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
+  get isReceiving(): boolean {
+    const { ageMs } = this
+    return ageMs !== null && ageMs < DEAD_AFTER_MS
+  }
+
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -168,8 +177,8 @@ export class StreamConnection {
       socket.addEventListener('open', () => this.#guard(socket, () => this.#opened()))
       socket.addEventListener('message', ({ data }) => this.#guard(socket, () => this.#received(data)))
       socket.addEventListener('close', ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))))
-      // A close follows.
-      socket.addEventListener('error', () => undefined)
+      // A close follows, but in some versions of Node.js 22 none of an attempt that fails.
+      socket.addEventListener('error', () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, '')))
       this.#look(openedMs)
     } catch (error) {
       // What the constructor refuses now it refuses always.
@@ -183,10 +192,11 @@ export class StreamConnection {
   }
 
   #received(data: unknown): void {
+    const wasSilent = !this.isReceiving
     this.#receivedMs = this.timers.nowMs()
     this.#isPinged = false
     this.#reported = null
-    this.#handlers.received(parsed(data))
+    this.#handlers.received(parsed(data), wasSilent)
   }
 
   /** What an earlier socket still reports is ignored. */
@@ -209,7 +219,7 @@ export class StreamConnection {
       }
       // Not earlier: a service that takes the credentials and closes at once would be asked again and again.
       if (this.#isReady) this.#failures = 0
-      if (silentMs >= PING_AFTER_MS) {
+      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
         this.#isPinged = true
         this.send(this.#handlers.ping())
       }
@@ -235,7 +245,8 @@ export class StreamConnection {
     this.#failures += 1
     // A first refusal may be due to credentials that have ended, and the next ones are new.
     const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0)
-    const waitMs = wasRefused ? WAIT_MS.max : (this.#options.random ?? Math.random)() * bound
+    const chance = (this.#options.random ?? Math.random)()
+    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound
     this.#cancel = this.timers.after(waitMs, () => this.#open())
   }
 

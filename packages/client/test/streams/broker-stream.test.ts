@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Update } from '../../src/streams/broker/items.ts'
 import { BrokerStream } from '../../src/streams/broker/stream.ts'
 import { StreamError } from '../../src/streams/errors.ts'
-import { began, CAUGHT_UP, next, streamOf, UNSUBSCRIBED, welcome } from './followed.ts'
+import { began, caughtUp, next, streamOf, UNSUBSCRIBED, welcome } from './followed.ts'
 import { orderUpdate } from './records.ts'
 import { Network } from './scripted-socket.ts'
 
@@ -18,9 +18,9 @@ test('a user is followed from a snapshot on, and over a broken connection from t
   network.pass(500)
   const second = welcome(network.last)
   assert.notEqual(first, second)
-  assert.equal(second.sentAs('subscribe_user')[0]?.after, 8)
-  // The service repeats nothing; a client that was given an update twice would still yield it once.
-  second.receive(began(8), orderUpdate(8), orderUpdate(9), CAUGHT_UP, orderUpdate(10))
+  // The last one is asked for again, and yielded once: its id shows that the log is the same.
+  assert.equal(second.sentAs('subscribe_user')[0]?.after, 7)
+  second.receive(began(7), orderUpdate(8), orderUpdate(9), caughtUp(9), orderUpdate(10))
   assert.deepEqual(await next(items, 4), ['interrupted', 'orders 9', 'orders 10', 'live 10'])
 })
 
@@ -41,8 +41,8 @@ test('a missing number ends the session, and the next one resumes before it', as
   assert.ok(first.isClosed)
   network.pass(500)
   const second = welcome(network.last)
-  assert.equal(second.sentAs('subscribe_user')[0]?.after, 5)
-  second.receive(began(5), orderUpdate(6), orderUpdate(7), CAUGHT_UP)
+  assert.equal(second.sentAs('subscribe_user')[0]?.after, 4)
+  second.receive(began(4), orderUpdate(5), orderUpdate(6), orderUpdate(7), caughtUp(7))
   assert.deepEqual(await next(items, 5), ['interrupted', 'orders 5', 'orders 6', 'orders 7', 'live 7'])
 })
 
@@ -68,8 +68,8 @@ test('a reader that is behind is unsubscribed, and resumes when it has read what
   socket.receive(UNSUBSCRIBED)
   assert.deepEqual(await next(items, 4), ['interrupted', 'orders 1', 'orders 2', 'orders 3'])
   const rest = next(items, 3)
-  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 3)
-  socket.receive(began(3), orderUpdate(4), orderUpdate(5), CAUGHT_UP)
+  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 2)
+  socket.receive(began(2), ...[3, 4, 5].map(seq => orderUpdate(seq)), caughtUp(5))
   assert.deepEqual(await rest, ['orders 4', 'orders 5', 'live 5'])
 })
 
@@ -86,8 +86,8 @@ test('updates that the service does not replay are read from the log, in order',
   assert.deepEqual(await next(items, 3), ['orders 3', 'orders 4', 'orders 5'])
   const rest = next(items, 2)
   await new Promise(setImmediate)
-  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 5)
-  socket.receive(began(5), orderUpdate(6), CAUGHT_UP)
+  assert.equal(socket.sentAs('subscribe_user').at(-1)?.after, 4)
+  socket.receive(began(4), orderUpdate(5), orderUpdate(6), caughtUp(6))
   assert.deepEqual(await rest, ['orders 6', 'live 6'])
   assert.deepEqual(reads, [2])
 })
@@ -150,7 +150,7 @@ test('a subscription that the service cannot make just now is asked for again, a
       ['bob', undefined]
     ]
   )
-  socket.receive(began(2), CAUGHT_UP, { type: 'user_subscribed', user_id: 'bob', seq: 4 })
+  socket.receive(began(2), caughtUp(2), { type: 'user_subscribed', user_id: 'bob', seq: 4 })
   assert.deepEqual(
     [await next(ada, 2), await next(bob, 2)],
     [
@@ -191,7 +191,7 @@ test('three refusals of the credentials end every reader; two do not', async () 
   for (const _ of [1, 2, 3]) {
     network.last.open()
     network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: 'The client-id or the client-secret is wrong.' })
-    network.pass(30_000)
+    network.pass(45_000)
   }
   const error = { code: 'credentials_refused', message: 'The client-id or the client-secret is wrong.' }
   await assert.rejects(ada.next(), error)
@@ -256,6 +256,43 @@ test('the wait between attempts doubles to 30 seconds, and is short again after 
   network.last.drop()
   network.pass(250)
   assert.equal(network.sockets.length, 12)
+})
+
+test('an attempt that fails without a close is repeated as soon as one with it', () => {
+  const network = new Network()
+  const items = streamOf(network).follow('ada')
+  network.last.fail()
+  assert.equal(items.interruption, 'closed with 1006')
+  network.pass(250)
+  assert.equal(network.sockets.length, 2)
+  // Of an open connection, the close says more.
+  welcome(network.last).fail()
+  network.last.drop(4003, 'disabled')
+  assert.equal(items.interruption, 'disabled')
+})
+
+test('a connection that opens just before it would be given up is asked first', () => {
+  const network = new Network()
+  streamOf(network).follow('ada')
+  network.pass(29_000)
+  network.last.open()
+  network.pass(1_000)
+  assert.deepEqual([network.last.isClosed, network.last.sentAs('ping').length], [false, 1])
+  network.pass(5_000)
+  assert.equal(network.sockets[0]?.isClosed, true)
+})
+
+test('clients whose credentials are refused do not return at the same moment', () => {
+  const waits: number[] = []
+  for (const chance of [0, 0.5, 1]) {
+    const network = new Network()
+    streamOf(network, { random: () => chance }).follow('ada')
+    network.last.open()
+    network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: '' })
+    while (network.sockets.length === 1) network.pass(500)
+    waits.push(network.nowMs())
+  }
+  assert.deepEqual(waits, [30_000, 37_500, 45_000])
 })
 
 test('a deleted user ends the reader, and with the last reader the connection', async () => {

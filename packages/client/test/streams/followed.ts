@@ -3,7 +3,7 @@ import { BrokerStream, type BrokerStreamOptions } from '../../src/streams/broker
 import type { Network, ScriptedSocket } from './scripted-socket.ts'
 
 export const began = (seq: number) => ({ type: 'user_subscribed', user_id: 'ada', seq })
-export const CAUGHT_UP = { type: 'caught_up', user_id: 'ada', seq: 0 }
+export const caughtUp = (seq: number) => ({ type: 'caught_up', user_id: 'ada', seq })
 export const UNSUBSCRIBED = { type: 'user_unsubscribed', user_id: 'ada' }
 export const refused = (message: string) => ({ type: 'subscription_failed', user_id: 'ada', message })
 

@@ -137,7 +137,7 @@ function started(network: Network, options: Partial<LiveCopyOptions> = {}) {
 }
 
 const turn = () => new Promise(setImmediate)
-const UNTIL_LIVE = [{ type: 'caught_up', user_id: 'ada', seq: 0 }]
+const UNTIL_LIVE = [{ type: 'caught_up', user_id: 'ada', seq: 3 }]
 
 test('a copy is not live while the connection is gone, however much waits for its store', async () => {
   const network = new Network()
@@ -224,6 +224,29 @@ test('a copy that is stopped while it reads its snapshot stops, and those that w
   assert.deepEqual(await first, { done: true, value: 'stopped' })
   await assert.rejects(live, /not kept any more/)
   await assert.rejects(copy.verify(new AbortController().signal), /a copy that is kept/)
+})
+
+test('a wait for a copy to be live ends after a silence, too', async () => {
+  const network = new Network()
+  const { copy, over, running } = started(network)
+  await begin(network, 1)
+  await copy.live()
+  network.sleep(30_000)
+  assert.equal(copy.isLive, false)
+  const live = copy.live()
+  await turn()
+  network.pass(0)
+  network.last.receive({ type: 'pong' })
+  await live
+  over.abort()
+  await running
+})
+
+test('a copy that has ended is never waited for', async () => {
+  const { copy, over, running } = started(new Network())
+  over.abort()
+  await running
+  await assert.rejects(copy.live(), /not kept any more/)
 })
 
 test('a copy that is left while it waits for a change is left at once', async () => {

@@ -115,7 +115,7 @@ test('a token that has ended is replaced at once; another that is refused as wel
   network.pass(500)
   assert.equal(network.sockets.length, 3)
   await refuse()
-  network.pass(29_999)
+  network.pass(44_999)
   assert.equal(network.sockets.length, 3)
   network.pass(1)
   assert.equal(network.sockets.length, 4)
@@ -137,6 +137,67 @@ test('a session whose key or login was replaced goes on with a new token', async
   accept(next, '1')
   next.receive({ p: '1.00', s: '1', n: '', ts: '5', sub_id: '1' })
   assert.equal((await trades.next()).value?.p, '1.00')
+})
+
+test('a login that was renewed takes the same token, so that two streams of a user do not end each other', async () => {
+  const network = new Network()
+  let issued = 0
+  streamOf(network, { token: async () => `mdt_${++issued}` }).trades({ symbol: 'SPY' })
+  const socket = await authenticated(network)
+  const message = 'The login of the connection was renewed. Connect again; the access token is as good as before.'
+  socket.receive({ type: 'error', error_code: 'auth_error', request_id: null, message })
+  socket.drop(4003)
+  network.pass(250)
+  assert.equal((await authenticated(network)).sentAs('authenticate')[0]?.access_token, 'mdt_1')
+})
+
+test('a service that cannot check tokens for a while refuses none', async () => {
+  const network = new Network()
+  let issued = 0
+  const trades = streamOf(network, { token: async () => `mdt_${++issued}` }).trades({ symbol: 'SPY' })
+  for (let at = 0; at < 5; at += 1) {
+    network.last.open()
+    await turn()
+    network.last.receive({ type: 'error', error_code: 'internal_error', request_id: 'authenticate', message: 'try again' })
+    network.pass(30_000)
+  }
+  accept(await authenticated(network), '1')
+  network.last.receive({ p: '1.00', s: '1', n: '', ts: '5', sub_id: '1' })
+  assert.deepEqual([(await trades.next()).value?.p, issued], ['1.00', 1])
+})
+
+test('a request that the service dropped unread is sent again in another session', async () => {
+  const network = new Network()
+  streamOf(network).trades({ symbol: 'SPY' })
+  const socket = await authenticated(network)
+  socket.receive({ type: 'error', error_code: 'invalid_request', request_id: null, message: 'Too many messages. This one was dropped.' })
+  assert.ok(socket.isClosed)
+  network.pass(250)
+  assert.equal((await authenticated(network)).sentAs('subscribe').length, 1)
+})
+
+test('a reader in whose place another comes is not refused because the service has not ended the first', async () => {
+  const network = new Network()
+  const states: MarketStatus[] = []
+  streamOf(network).trades({ symbol: 'SPY', onStatus: state => states.push(state) })
+  const socket = await authenticated(network)
+  const refusal = { type: 'error', error_code: 'subscription_limit', request_id: socket.sentAs('subscribe')[0]?.request_id, message: '500' }
+  socket.receive(refusal)
+  network.pass(5_000)
+  accept(socket, '1')
+  assert.deepEqual(states, [{ isLive: false, reason: 'subscription_limit: 500' }, { isLive: true }])
+})
+
+test('what the service answers to a sign of life is no reason of a later end', async () => {
+  const network = new Network()
+  const states: MarketStatus[] = []
+  streamOf(network).trades({ symbol: 'SPY', onStatus: state => states.push(state) })
+  accept(await authenticated(network), '1')
+  network.pass(15_000)
+  const [ping] = network.last.sentAs('ping')
+  network.last.receive({ type: 'error', error_code: 'unknown_action', request_id: ping?.request_id, message: 'action must be one of' })
+  network.last.drop()
+  assert.deepEqual(states.at(-1), { isLive: false, reason: 'closed with 1006' })
 })
 
 test('the status is reported from the first failure on, each reason once, and what a report throws is nobody else’s', async () => {

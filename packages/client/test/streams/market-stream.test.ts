@@ -74,7 +74,7 @@ test('a token that is taken no longer is replaced; three refusals end every read
     await new Promise(setImmediate)
     tokens.push(network.last.sentAs('authenticate')[0]?.access_token)
     network.last.receive({ type: 'error', error_code: 'auth_error', request_id: 'authenticate', message: 'The token has ended.' })
-    network.pass(30_000)
+    network.pass(45_000)
   }
   assert.deepEqual(tokens, ['mdt_1', 'mdt_2', 'mdt_3'])
   await assert.rejects(quotes.next(), { code: 'credentials_refused', message: 'auth_error: The token has ended.' })

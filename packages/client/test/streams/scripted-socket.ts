@@ -37,6 +37,12 @@ export class ScriptedSocket implements SocketLike {
     this.#emit('message', { data })
   }
 
+  /** An attempt fails, and no close follows. */
+  fail(): void {
+    this.isClosed = true
+    this.#emit('error', {})
+  }
+
   /** The other end closes, or the connection breaks (1006). */
   drop(code = 1006, reason = ''): void {
     this.isClosed = true

@@ -15,6 +15,7 @@ import { DemoToken } from '../ops/demo-token.ts'
 import type { FirstPageAccess } from '../ops/first-page-access.ts'
 import { isSameOriginForm } from '../ops/same-origin-form.ts'
 import { serveText } from '../ops/static-text.ts'
+import { Trial } from './trial.ts'
 
 export interface HomeOptions {
   /** In the order in which users see them. */
@@ -33,9 +34,14 @@ type Refusal = 'spent' | 'too_many'
 
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
 const read = (name: string) => readFileSync(new URL(name, import.meta.url))
+/** A body of an order, its path, and what encoding as a form adds. */
+const TRIAL_BYTES_MAX = 16_384
 const CODE = /^[\w-]{20,64}$/
 
-/** Mounts the page, its assets, the exchange of a code for a cookie, the button that opens the portal, and the token for `/docs/live`. */
+/**
+ * Mounts the page, its assets, the exchange of a code for a cookie, the button that opens the portal, the token for `/docs/live`, and
+ * requests of the reference's pages.
+ */
 export function home(app: FastifyInstance, options: HomeOptions): void {
   serveText(
     app,
@@ -60,6 +66,9 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
     scope.post('/demo-link', (request, reply) => page.link(request, reply))
     scope.post('/demo-token', (request, reply) => page.token(request, reply, false))
     scope.post('/demo-token/new', (request, reply) => page.token(request, reply, true))
+    scope.get('/demo-request', (request, reply) => page.offersTrial(request, reply))
+    scope.post('/demo-request', { bodyLimit: TRIAL_BYTES_MAX }, (request, reply) => page.trial(request, reply))
+    scope.post('/demo-request/ids', (request, reply) => page.trialIds(request, reply))
   })
 }
 
@@ -67,6 +76,7 @@ class Home {
   readonly #app: FastifyInstance
   readonly #options: HomeOptions
   readonly #tokens: DemoToken
+  readonly #trial = new Trial()
   readonly #brokers: string
 
   constructor(app: FastifyInstance, options: HomeOptions) {
@@ -105,6 +115,27 @@ class Home {
     const demo = this.#demoForForm(request)
     const token = demo === null ? null : await this.#tokens.of(demo, isRefused)
     return token === null ? reply.code(204).send() : reply.send({ access_token: token })
+  }
+
+  /** 200 in a browser that may try requests, else 204. */
+  offersTrial(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    reply.header('cache-control', 'no-store')
+    return this.#demoForForm(request) === null ? reply.code(204).send() : reply.send({})
+  }
+
+  /** Carries out a request of the reference's pages. */
+  async trial(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const demo = this.#demoForForm(request)
+    const [method, path, body] = ['method', 'path', 'body'].map(name => textOf(request.body, name))
+    if (demo === null || method === undefined || path === undefined || body === undefined) return reply.code(204).send()
+    const answer = await this.#trial.send(demo, { method, path, body }).catch(() => null)
+    return answer === null ? reply.code(204).send() : reply.header('cache-control', 'no-store').send(answer)
+  }
+
+  async trialIds(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const demo = this.#demoForForm(request)
+    const ids = demo === null ? null : await this.#trial.ids(demo).catch(() => null)
+    return ids === null ? reply.code(204).send() : reply.header('cache-control', 'no-store').send(ids)
   }
 
   #page(request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null): FastifyReply {
@@ -158,6 +189,11 @@ function quoted(text: string): string {
 function codeIn(fields: unknown): string | null {
   const code: unknown = typeof fields === 'object' && fields !== null ? Reflect.get(fields, 'code') : null
   return typeof code === 'string' && CODE.test(code) ? code : null
+}
+
+function textOf(fields: unknown, name: string): string | undefined {
+  const text: unknown = typeof fields === 'object' && fields !== null ? Reflect.get(fields, name) : undefined
+  return typeof text === 'string' ? text : undefined
 }
 
 function asset(type: string): Readonly<Record<string, string>> {

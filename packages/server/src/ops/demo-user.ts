@@ -23,6 +23,12 @@ export class DemoUser {
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
     return call(this.#url + path, method, this.#headers, body)
   }
+
+  /** The response as it is. `body` is JSON. Redirects are not followed: the credentials would go with them. */
+  request(method: string, path: string, body: string | null, signal: AbortSignal): Promise<Response> {
+    const headers = body === null ? this.#headers : { ...this.#headers, 'content-type': 'application/json' }
+    return fetch(this.#url + path, { method, headers, body, signal, redirect: 'manual' })
+  }
 }
 
 /** A text field of an answer. */

@@ -137,6 +137,9 @@ class PreparingPool {
     this.#waitingMax = limits.waitingMax
     this.#keptMax = limits.keptMax
     this.options = pool.options
+    // At once, because it listens for the loss of its connection: a server that stops may end one right behind its greeting, before the
+    // caller that waits for it goes on.
+    pool.on('connect', client => this.#prepare(client))
   }
 
   get kept(): number {
@@ -169,8 +172,10 @@ class PreparingPool {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw beforeCommit(cause)
     })
-    const known = this.#clients.get(client)
-    if (known !== undefined) return known
+    return this.#clients.get(client) ?? this.#prepare(client)
+  }
+
+  #prepare(client: PoolClient): PreparingClient {
     const made = new PreparingClient(client, {
       names: this.#names,
       keep: () => this.#keep(made),

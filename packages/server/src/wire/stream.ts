@@ -84,7 +84,7 @@ export const caughtUp = record('CaughtUp', 'The replay is complete.', {
 })
 export const userUnsubscribed = record(
   'UserUnsubscribed',
-  'No more updates of the user follow: you unsubscribed, or the user was deleted.',
+  'No more updates of the user follow: you unsubscribed, or the user was deleted or disabled.',
   {
     type: Type.Literal('user_unsubscribed'),
     user_id: userId

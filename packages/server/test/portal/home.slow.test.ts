@@ -156,6 +156,32 @@ describe('the first page', () => {
     }
   })
 
+  test('sends requests of the reference’s pages to its own API, and nobody else’s', async () => {
+    const browser = await opened()
+    const send = (headers: Headers, method: string, path: string, body = '') =>
+      post('/demo-request', headers, new URLSearchParams({ method, path, body }).toString())
+    const { status, text: body } = JSON.parse((await send(browser, 'GET', '/accounts')).html)
+    assert.equal(status, 200)
+    const [{ account_id: accountId }] = JSON.parse(body)
+    assert.equal(JSON.parse((await post('/demo-request/ids', browser)).html).account_id, accountId)
+    // The next request has the new secret.
+    assert.equal(JSON.parse((await send(browser, 'POST', '/users/reference/rotate-secret')).html).status, 200)
+    assert.equal(JSON.parse((await send(browser, 'GET', '/accounts')).html).status, 200)
+    for (const path of ['//evil.example/', '@evil.example/', 'http://evil.example/', '', '/ a', `/${'a'.repeat(2_048)}`])
+      assert.equal((await send(browser, 'GET', path)).status, 204, path)
+    assert.equal((await send(browser, 'CONNECT', '/accounts')).status, 204)
+    for (const headers of [
+      own(),
+      { ...browser, 'sec-fetch-site': 'cross-site' },
+      { ...browser, host: 'evil.example' },
+      { ...withoutSite(browser), origin: 'https://evil.example' }
+    ]) {
+      assert.equal((await page(headers, '/demo-request')).status, 204)
+      assert.equal((await send(headers, 'GET', '/accounts')).status, 204)
+      assert.equal((await post('/demo-request/ids', headers)).status, 204)
+    }
+  })
+
   test('an expired link is not shown', async () => {
     assert.equal(await demoLink({ ...scene.demo, base_url: 'http://127.0.0.1:1' }), null)
     assert.equal(await demoLink({ ...scene.demo, client_secret: 'wrong' }), null)

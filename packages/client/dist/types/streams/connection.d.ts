@@ -31,8 +31,11 @@ export interface ConnectionOptions {
 export interface ConnectionHandlers {
     /** Messages can be sent; authenticate. */
     opened(): void;
-    /** What it throws ends the connection, with its message as the reason. */
-    received(message: Incoming): void;
+    /**
+     * What it throws ends the connection, with its message as the reason.
+     * @param wasSilent before it, {@link StreamConnection.isReceiving} was false
+     */
+    received(message: Incoming, wasSilent: boolean): void;
     /** The connection is gone, or there was none; another one follows after a while. */
     ended(reason: string): void;
     /** None follows: a person has to act first. */
@@ -56,6 +59,8 @@ export declare class StreamConnection {
     get isReady(): boolean;
     /** Milliseconds since the service was last received; null before the first message. */
     get ageMs(): number | null;
+    /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
+    get isReceiving(): boolean;
     start(): void;
     /** The handlers are not called any more. */
     stop(): void;

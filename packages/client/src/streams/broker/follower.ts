@@ -39,6 +39,8 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
   readonly #over = new AbortController()
   /** The last `seq` that was put into the queue; null: begin with a snapshot. */
   #seq: number | null
+  /** The id of the update with that number, if it is known. */
+  #eventId: string | null = null
   /** Why a snapshot is needed again. */
   #lost: string | null = null
   /** The reader was given a `begin`, and has not come back yet. */
@@ -69,8 +71,9 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
     return this.#subscription.isOnFor(this) && !isWaited
   }
 
-  get seq(): number | null {
-    return this.#seq
+  /** One update is asked for again, because its id shows whether the log is still the same user's. */
+  get after(): number | null {
+    return this.#seq === null || this.#eventId === null ? this.#seq : this.#seq - 1
   }
 
   /** Whether no updates are wanted at present. */
@@ -96,18 +99,22 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
     this.#lost = null
   }
 
-  /** @throws Error if updates are missing before it */
+  /** @throws Error if updates are missing before it, or the log ends before what came */
   caughtUp(seq: number): void {
     if (this.#seq !== null && seq > this.#seq) this.#missing(this.#seq)
+    if (this.#seq !== null && seq < this.#seq) this.#createdAgain()
     this.#isReplaying = false
     this.wake()
   }
 
-  /** @throws Error if a number is missing */
+  /** @throws Error if a number is missing, or belongs to another user */
   update(update: Update): void {
-    if (this.#seq === null || update.seq <= this.#seq) return
+    if (this.#seq === null) return
+    if (update.seq === this.#seq && this.#eventId !== null && update.event_id !== this.#eventId) this.#createdAgain()
+    if (update.seq <= this.#seq) return
     if (update.seq !== this.#seq + 1) this.#missing(this.#seq)
     this.#seq = update.seq
+    this.#eventId = update.event_id
     this.#put(update)
   }
 
@@ -129,6 +136,8 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
   /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
   refused(message: string): void {
     this.interruption = message
+    // The log may begin with the update that follows.
+    this.#eventId = null
     this.#refusals += 1
     const { readEvents } = this.#options
     const isResuming = this.#seq !== null
@@ -136,6 +145,11 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
     else if (this.#refusals < (isResuming ? REFUSALS_MAX.resuming : REFUSALS_MAX.beginning)) this.#wait(message)
     else if (isResuming) this.#begin(message)
     else this.end(new StreamError('subscription_refused', message))
+  }
+
+  receivedAgain(): void {
+    if (this.#read === null) this.#read = undefined
+    this.wake()
   }
 
   protected ended(): void {
@@ -172,6 +186,13 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
     throw new Error(`number ${after + 1} of ${this.#options.userId} is missing`)
   }
 
+  /** The session ends, and the next one begins with a snapshot. */
+  #createdAgain(): never {
+    const why = `${this.#options.userId} was deleted and created again`
+    this.#begin(why)
+    throw new Error(why)
+  }
+
   #put(item: Followed, key?: string): void {
     this.#queue.put(item, key)
     this.wake()
@@ -192,6 +213,7 @@ export class Follower extends Reader<Followed> implements Following, Subscriber 
 
   #begin(why: string): void {
     this.#seq = null
+    this.#eventId = null
     this.#refusals = 0
     this.#lost = why
   }

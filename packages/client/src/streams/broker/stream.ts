@@ -35,7 +35,10 @@ export class BrokerStream {
     this.#options = options
     this.#connection = new StreamConnection(options, {
       opened: () => undefined,
-      received: message => this.#received(message),
+      received: (message, wasSilent) => {
+        this.#received(message)
+        if (wasSilent) for (const { follower } of this.#users.values()) follower?.receivedAgain()
+      },
       ended: reason => {
         for (const [userId, user] of this.#users) {
           user.interrupted(reason)
@@ -56,17 +59,23 @@ export class BrokerStream {
   }
 
   /**
-   * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
+   * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
+   * the signal aborts.
    * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
   follow(userId: string, { after, signal }: FollowOptions = {}): Following {
     const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection)
     if (user.follower !== null) throw new StreamError('followed_already', `${userId} is followed already`)
     if (this.#followed >= USERS_MAX) throw new StreamError('too_many', `one stream follows at most ${USERS_MAX} users`)
-    // The service refuses these without naming the user, so that its answer would be awaited in vain.
-    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0)
-      throw new StreamError('setting_invalid', 'no user_id, or no seq')
     const { waitingMax = WAITING_MAX, readEvents } = this.#options
+    // The service refuses the first two without naming the user, so that its answer would be awaited in vain.
+    if (
+      !/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) ||
+      !Number.isSafeInteger(after ?? 0) ||
+      Number(after) < 0 ||
+      !(waitingMax > 0)
+    )
+      throw new StreamError('setting_invalid', 'no user_id, no seq, or no waitingMax')
     const { timers } = this.#connection
     const options = { userId, after: after ?? null, waitingMax, readEvents, timers }
     const follower = new Follower(options, user, () => this.#left(userId, user))

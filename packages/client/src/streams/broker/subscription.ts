@@ -5,8 +5,8 @@ import { isHealth, isUpdate, numberIn } from './parse.ts'
 
 /** One reader of the user, as its subscription needs it. */
 export interface Subscriber {
-  /** Where it goes on from; null: with a snapshot. */
-  readonly seq: number | null
+  /** The number after which the service shall send updates; null: it begins with a snapshot. */
+  readonly after: number | null
   /** Whether it wants no updates at present. */
   readonly isWaiting: boolean
   interrupted(reason: string): void
@@ -16,6 +16,8 @@ export interface Subscriber {
   healthIs(status: StreamStatus): void
   caughtUp(seq: number): void
   deleted(): void
+  /** The service was received again after a silence. */
+  receivedAgain(): void
   end(error: unknown): void
 }
 
@@ -45,9 +47,9 @@ export class UserSubscription {
     return this.follower === null && this.#state === 'off'
   }
 
-  /** Whether the service sends updates to this follower. */
+  /** Whether the service sends updates to this follower, and was received lately. */
   isOnFor(follower: Subscriber): boolean {
-    return this.#state === 'on' && this.#asker === follower && this.follower === follower
+    return this.#connection.isReceiving && this.#state === 'on' && this.#asker === follower && this.follower === follower
   }
 
   /** Asks for what is wanted and not there yet, unless an answer is awaited. */
@@ -58,7 +60,7 @@ export class UserSubscription {
     if (this.#state === 'on' && (wanting === null || wanting !== this.#asker)) this.#ask('leaving', 'unsubscribe_user')
     else if (this.#state === 'off' && wanting !== null) {
       this.#asker = wanting
-      this.#ask('asked', 'subscribe_user', wanting.seq === null ? {} : { after: wanting.seq })
+      this.#ask('asked', 'subscribe_user', wanting.after === null ? {} : { after: wanting.after })
     }
   }
 
@@ -82,7 +84,7 @@ export class UserSubscription {
       const wasOn = this.#state === 'on'
       if (!wasOn && this.#state !== 'leaving') return
       this.#state = 'off'
-      // Without a request, it means that the user was deleted.
+      // Without a request, it means that the user was deleted, or disabled.
       if (wasOn) follower?.deleted()
       this.settle()
     } else if (this.#state === 'on' && follower !== null) {

@@ -34,6 +34,7 @@ export type Verified =
   | { readonly isEqual: false; readonly seq: number; readonly digest: string; readonly expected: string }
 
 const VERIFY_TRIES = 10
+const NOT_KEPT = 'the copy is not kept any more'
 const NO_HEALTH: ReadonlyMap<string, StreamStatus> = new Map()
 
 /** An exact copy of a user's orders, positions and balances, kept up to date while {@link LiveCopy.run} runs. */
@@ -43,6 +44,8 @@ export class LiveCopy {
   #records = new Records()
   #seq: number | null = null
   #isRunning = false
+  /** It ran, and does not any more. */
+  #isOver = false
   /** While it runs. */
   #following: Following | null = null
   /** The snapshot may contain updates up to this one; until then, records may be older than it. */
@@ -93,7 +96,7 @@ export class LiveCopy {
   }
 
   /**
-   * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
+   * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
    * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
    */
   run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
@@ -113,6 +116,7 @@ export class LiveCopy {
     const { stream, userId, load, save } = this.#options
     if (this.#isRunning) throw new StreamError('followed_already', 'this copy is kept already')
     this.#isRunning = true
+    this.#isOver = false
     try {
       const stored = (await load?.()) ?? null
       if (stored !== null) this.#replace(new Records(stored), stored.seq, stored.seq)
@@ -127,8 +131,9 @@ export class LiveCopy {
       return 'stopped'
     } finally {
       this.#isRunning = false
+      this.#isOver = true
       this.#following = null
-      this.#notify(new Error('the copy is not kept any more'))
+      this.#notify(new Error(NOT_KEPT))
     }
   }
 
@@ -146,7 +151,7 @@ export class LiveCopy {
 
   /**
    * Resolves when it is live, also if that takes for ever.
-   * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+   * @throws Error when {@link LiveCopy.run} ends before, or has ended, and the reason of the signal
    */
   async live(signal?: AbortSignal): Promise<void> {
     while (!this.isLive) await this.#changed(signal)
@@ -238,6 +243,7 @@ export class LiveCopy {
       this.#waiting.add(settle)
       signal?.addEventListener('abort', abort)
       if (signal?.aborted) abort()
+      else if (this.#isOver) settle(new Error(NOT_KEPT))
     })
   }
 

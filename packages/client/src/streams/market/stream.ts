@@ -20,6 +20,10 @@ const AUTHENTICATE = 'authenticate'
  * no code for it: with other words the stream ends, as for any reason that needs a person.
  */
 const RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i
+/** Of a login that was renewed: a new token would end the other sessions of the user, which have the old one. */
+const TOKEN_HOLDS = /connect again/i
+/** Codes of what may go well the next time. The limit of subscriptions is ours as well: one that was left has yet to end. */
+const PASSING: ReadonlySet<unknown> = new Set(['broker_unavailable', 'internal_error', 'subscription_limit'])
 
 /** Market data of one connection of a user, over one WebSocket that is open while somebody reads. Subscriptions outlive it. */
 export class MarketStream {
@@ -183,14 +187,19 @@ export class MarketStream {
   #failed({ error_code: code, request_id: id, sub_ids: subIds, message }: Incoming, asked: Subscription | undefined): void {
     const why = `${String(code)}: ${String(message)}`
     if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why)
-    else if (asked === undefined) {
-      if (id === AUTHENTICATE) this.#connection.refused(why)
-      else this.#connection.reported(why)
-      if (code === 'auth_error') this.#token = null
-    } else if (code === 'broker_unavailable' || code === 'internal_error') {
+    else if (asked === undefined) this.#sessionFailed(code, id, why)
+    else if (PASSING.has(code)) {
       asked.interrupted(why)
       this.#askLater(asked)
     } else asked.end(new StreamError('subscription_refused', why, String(code)))
+  }
+
+  #sessionFailed(code: unknown, id: unknown, why: string): void {
+    if (id === AUTHENTICATE && !PASSING.has(code)) this.#connection.refused(why)
+    // The token could not be checked; or a request was dropped unread, and its answer would be awaited in vain.
+    else if (id === AUTHENTICATE || (id === null && code === 'invalid_request')) this.#connection.end(why)
+    else if (id === null) this.#connection.reported(why)
+    if (code === 'auth_error' && !TOKEN_HOLDS.test(why)) this.#token = null
   }
 
   #askLater(subscription: Subscription): void {

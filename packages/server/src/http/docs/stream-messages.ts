@@ -80,7 +80,7 @@ whenever it changes.`,
   },
   {
     id: 'user_removed',
-    summary: 'Reports that a subscribed user was deleted.',
+    summary: 'Reports that a subscribed user was deleted or disabled.',
     rules: 'The same message as the answer to `unsubscribe_user`. No more updates of that user follow.',
     messages: [userUnsubscribed]
   },

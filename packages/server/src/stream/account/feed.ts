@@ -15,7 +15,7 @@ export interface Subscriber {
   update(feed: Feed, seq: number, frame: Uint8Array): void
   /** A connection's health changed. */
   status(frame: () => Uint8Array): void
-  /** The user was deleted; no more updates follow. */
+  /** The user was deleted or disabled; no more updates follow. */
   removed(feed: Feed): void
 }
 

@@ -24,21 +24,23 @@ export declare class Follower extends Reader<Followed> implements Following, Sub
     /** @param leave called once, when nothing is wanted any more */
     constructor(options: FollowerOptions, subscription: UserSubscription, leave: () => void);
     get isLive(): boolean;
-    get seq(): number | null;
+    /** One update is asked for again, because its id shows whether the log is still the same user's. */
+    get after(): number | null;
     /** Whether no updates are wanted at present. */
     get isWaiting(): boolean;
     /** Nothing comes for now; the reader is given the reason, unless it knows it. */
     interrupted(reason: string): void;
     subscribed(seq: number): void;
-    /** @throws Error if updates are missing before it */
+    /** @throws Error if updates are missing before it, or the log ends before what came */
     caughtUp(seq: number): void;
-    /** @throws Error if a number is missing */
+    /** @throws Error if a number is missing, or belongs to another user */
     update(update: Update): void;
     healthIs(status: StreamStatus): void;
     forget(connectionId: string): void;
     deleted(): void;
     /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
     refused(message: string): void;
+    receivedAgain(): void;
     protected ended(): void;
     /** The reader is here. */
     protected take(): Followed | undefined;

@@ -22,7 +22,8 @@ export declare class BrokerStream {
     /** Milliseconds since the service was last received, null before the first message. A working connection is at most about 20 s old. */
     get ageMs(): number | null;
     /**
-     * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or the signal aborts.
+     * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
+     * the signal aborts.
      * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
      */
     follow(userId: string, { after, signal }?: FollowOptions): Following;

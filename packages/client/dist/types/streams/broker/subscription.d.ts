@@ -3,8 +3,8 @@ import type { Incoming, StreamConnection } from '../connection.js';
 import type { Update } from './items.js';
 /** One reader of the user, as its subscription needs it. */
 export interface Subscriber {
-    /** Where it goes on from; null: with a snapshot. */
-    readonly seq: number | null;
+    /** The number after which the service shall send updates; null: it begins with a snapshot. */
+    readonly after: number | null;
     /** Whether it wants no updates at present. */
     readonly isWaiting: boolean;
     interrupted(reason: string): void;
@@ -14,6 +14,8 @@ export interface Subscriber {
     healthIs(status: StreamStatus): void;
     caughtUp(seq: number): void;
     deleted(): void;
+    /** The service was received again after a silence. */
+    receivedAgain(): void;
     end(error: unknown): void;
 }
 /**
@@ -27,7 +29,7 @@ export declare class UserSubscription {
     constructor(userId: string, connection: StreamConnection);
     /** Neither wanted, nor known to the session. */
     get isIdle(): boolean;
-    /** Whether the service sends updates to this follower. */
+    /** Whether the service sends updates to this follower, and was received lately. */
     isOnFor(follower: Subscriber): boolean;
     /** Asks for what is wanted and not there yet, unless an answer is awaited. */
     settle(): void;

@@ -57,7 +57,7 @@ export declare class LiveCopy {
     /** Milliseconds since the service was last received; null before that. */
     get ageMs(): number | null;
     /**
-     * Keeps the copy until the signal aborts or the user is deleted, and yields each change after it was saved.
+     * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
      * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
      */
     run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined>;
@@ -67,7 +67,7 @@ export declare class LiveCopy {
     forget(connectionId: string): void;
     /**
      * Resolves when it is live, also if that takes for ever.
-     * @throws Error when {@link LiveCopy.run} ends before, and the reason of the signal
+     * @throws Error when {@link LiveCopy.run} ends before, or has ended, and the reason of the signal
      */
     live(signal?: AbortSignal): Promise<void>;
     /** SHA-256 over all records; {@link digestOf} of a snapshot that holds the same is equal. */

@@ -2,12 +2,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'
+import { framed } from '../frame.ts'
 import { type Html, markup } from '../html.ts'
-import { rendered } from './markdown.ts'
+import { anchorOf, rendered } from './markdown.ts'
 
 const FOLDER = new URL('../../../../../../docs/guides/', import.meta.url)
+const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g
 /** The reading order. Guides not listed here follow, sorted by name. */
-const ORDER = ['connect', 'orders', 'stream', 'market-data', 'sandbox', 'brokers', 'operating']
+const ORDER = ['connect', 'orders', 'stream', 'market-data', 'sandbox', 'brokers', 'operating', 'versions']
 
 /** Mounts `/docs/guides` and a page for each guide. Does nothing if the installation has no guides. */
 export function serveGuides(app: FastifyInstance, headers: Readonly<Record<string, string>>): void {
@@ -26,11 +28,56 @@ export function serveGuides(app: FastifyInstance, headers: Readonly<Record<strin
       () => guidePage(name, names),
       () => headers
     )
+  for (const name of names)
+    serveText(
+      app,
+      `/docs/guides/${name}.md`,
+      () => markdownOf(name, names),
+      () => ({ 'content-type': 'text/markdown; charset=utf-8' })
+    )
 }
 
-/** The file names of the guides, without `.md`. */
+/** The guides and their sections, for the search. */
+export function guideEntries() {
+  return guideNames().flatMap(name => {
+    const text = textOf(name)
+    const title = titleOf(name)
+    const [, ...sections] = text.split(/^## /m)
+    const entryOfSection = (section: string) => {
+      const [heading = ''] = section.split('\n', 1)
+      return {
+        title: heading.replaceAll('`', ''),
+        href: `/docs/guides/${name}#${anchorOf(heading)}`,
+        about: title,
+        words: section.toLowerCase()
+      }
+    }
+    return [{ title, href: `/docs/guides/${name}`, about: 'Guide', words: '' }, ...sections.map(entryOfSection)]
+  })
+}
+
+export function titleOf(name: string): string {
+  return /^# (.*)$/m.exec(textOf(name))?.[1] ?? name
+}
+
+/** The first paragraph, as Markdown on one line without links. */
+export function leadOf(name: string): string {
+  const [, lead = ''] = textOf(name).split(/\n{2,}/)
+  return lead.replace(LINK, '$1').replaceAll('\n', ' ')
+}
+
+/** The Markdown of a guide, without links to files that are not served. */
+export function markdownOf(name: string, names: readonly string[] = guideNames()): string {
+  return textOf(name).replace(LINK, (whole, label: string, target: string) => (addressOf(target, names) === null ? label : whole))
+}
+
+function textOf(name: string): string {
+  return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+}
+
+/** The file names of the guides, without `.md`. Empty if the installation has none. */
 export function guideNames(): readonly string[] {
-  const found = readdirSync(FOLDER)
+  const found = (existsSync(FOLDER) ? readdirSync(FOLDER) : [])
     .filter(file => file.endsWith('.md'))
     .map(file => file.slice(0, -'.md'.length))
   return [...ORDER.filter(name => found.includes(name)), ...found.filter(name => !ORDER.includes(name)).sort()]
@@ -39,9 +86,10 @@ export function guideNames(): readonly string[] {
 /** The page of one guide. `names` are those of all guides, for the links between them. */
 export function guidePage(name: string, names: readonly string[]): string {
   const { title, body } = guideOf(name, names)
-  return frame(
+  return framed(
     title,
-    markup`<nav aria-label="Guides"><details>
+    '/docs/guides',
+    markup`<nav class="contents" tabindex="0" aria-label="Guides"><details>
 <summary>Guides</summary>
 <ul>
 ${names.map(other => markup`<li><a href="/docs/guides/${other}"${other === name ? markup` aria-current="page"` : ''}>${guideOf(other, names).title}</a></li>\n`)}</ul>
@@ -49,18 +97,19 @@ ${names.map(other => markup`<li><a href="/docs/guides/${other}"${other === name 
 <main id="content" class="guide">
 <h1>${title}</h1>
 ${body}</main>`
-  ).html
+  )
 }
 
 function listPage(names: readonly string[]): string {
-  return frame(
+  return framed(
     'Guides',
+    '/docs/guides',
     markup`<main id="content" class="guide">
 <h1>Guides</h1>
 <dl class="guides">
 ${names.map(name => entryOf(name, names))}</dl>
 </main>`
-  ).html
+  )
 }
 
 function entryOf(name: string, names: readonly string[]): Html {
@@ -69,7 +118,7 @@ function entryOf(name: string, names: readonly string[]): Html {
 }
 
 function guideOf(name: string, names: readonly string[]) {
-  return rendered(readFileSync(new URL(`${name}.md`, FOLDER), 'utf8'), target => addressOf(target, names))
+  return rendered(textOf(name), target => addressOf(target, names))
 }
 
 /** Guides may link to each other, to their own headings and to the web. Other files of the repository are not served. */
@@ -77,24 +126,4 @@ function addressOf(target: string, names: readonly string[]): string | null {
   if (target.startsWith('https://') || target.startsWith('#')) return target
   const [, name = '', anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(target) ?? []
   return names.includes(name) ? `/docs/guides/${name}${anchor}` : null
-}
-
-function frame(title: string, content: Html): Html {
-  return markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Trunkline</title>
-<link rel="stylesheet" href="/docs/style.css">
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<header class="bar"><a href="/">Trunkline</a> <a href="/docs">Reference</a> <a href="/docs/guides">Guides</a></header>
-<div class="columns">
-${content}
-</div>
-</body>
-</html>
-`
 }

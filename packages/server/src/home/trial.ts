@@ -1,0 +1,99 @@
+// Requests of the reference's pages to our own API, with the credentials of the demo platform and of a user made for them.
+import type { DemoPlatform } from '../ops/demo-platform.ts'
+import { DemoUser, textIn } from '../ops/demo-user.ts'
+import { connect } from '../ops/form-browser.ts'
+
+const USER_ID = 'reference'
+const BROKER = 'SANDBOX'
+const METHODS: readonly unknown[] = ['GET', 'POST', 'PATCH', 'DELETE']
+const PATH_CHARS_MAX = 2_048
+const ANSWER_CHARS_MAX = 262_144
+const ANSWER_MS_MAX = 30_000
+
+/** What a page sends. `body` is JSON, or empty. */
+export interface TrialRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface TrialAnswer {
+  readonly status: number
+  /** Cut at 256 Ki characters. */
+  readonly text: string
+}
+
+/** What the user has, for examples that name one. Null: it has none. */
+export interface TrialIds {
+  readonly user_id: string
+  readonly connection_id: string | null
+  readonly account_id: string | null
+  readonly order_id: string | null
+}
+
+export class Trial {
+  #user: DemoUser | null = null
+  #preparing: Promise<DemoUser | null> | null = null
+
+  /** Creates and connects the user if that was not done. Null if the API refuses. */
+  async ids(demo: DemoPlatform): Promise<TrialIds | null> {
+    const user = await this.#prepared(demo)
+    if (user === null) return null
+    const [connections, accounts, orders] = await Promise.all(
+      ['/connections?status=ACTIVE', '/accounts', '/orders?limit=1'].map(path => user.call('GET', path))
+    )
+    return {
+      user_id: USER_ID,
+      connection_id: firstId(connections, 'connection_id'),
+      account_id: firstId(accounts, 'account_id'),
+      order_id: firstId(dataOf(orders), 'order_id')
+    }
+  }
+
+  /** Null if this is no request to the API, or the user cannot be made. */
+  async send(demo: DemoPlatform, { method, path, body }: TrialRequest): Promise<TrialAnswer | null> {
+    if (!METHODS.includes(method) || !isPath(path, demo.base_url)) return null
+    const user = await this.#prepared(demo)
+    if (user === null) return null
+    const response = await user.request(method, path, body === '' ? null : body, AbortSignal.timeout(ANSWER_MS_MAX))
+    // Its secret was replaced by a request of this page: the next one makes another.
+    if (response.status === 401 || path.startsWith(`/users/${USER_ID}`)) this.#user = null
+    return { status: response.status, text: (await response.text()).slice(0, ANSWER_CHARS_MAX) }
+  }
+
+  /** Concurrent callers get the same user. */
+  #prepared(demo: DemoPlatform): Promise<DemoUser | null> {
+    if (this.#user !== null) return Promise.resolve(this.#user)
+    this.#preparing ??= this.#prepare(demo)
+      .catch(() => null)
+      .finally(() => {
+        this.#preparing = null
+      })
+    return this.#preparing
+  }
+
+  async #prepare(demo: DemoPlatform): Promise<DemoUser | null> {
+    const user = await DemoUser.of(demo, USER_ID)
+    const [login] = demo.sandbox_logins
+    if (user !== null && login !== undefined && firstId(await user.call('GET', '/connections?status=ACTIVE'), 'connection_id') === null) {
+      const link = textIn(await user.call('POST', '/connections', { connection_type: 'trade', broker: BROKER }), 'authorization_url')
+      if (link !== null) await connect(link, BROKER, login)
+    }
+    this.#user = user
+    return user
+  }
+}
+
+/** A path of the API at this address, and nothing that leads elsewhere. */
+function isPath(path: string, baseUrl: string): boolean {
+  if (!/^\/(?!\/)[\x21-\x7e]*$/.test(path) || path.length > PATH_CHARS_MAX || !URL.canParse(baseUrl + path)) return false
+  return new URL(baseUrl + path).origin === new URL(baseUrl).origin
+}
+
+function firstId(rows: unknown, name: string): string | null {
+  return Array.isArray(rows) ? textIn(rows[0], name) : null
+}
+
+function dataOf(page: unknown): unknown {
+  return typeof page === 'object' && page !== null && 'data' in page ? page.data : null
+}
