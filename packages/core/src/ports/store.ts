@@ -9,6 +9,7 @@ import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { StreamSlotStore } from './stream-slot-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 export type { AccountFreshness, ConfirmedKind } from './account-freshness.ts'
 export type { AuditEntry, AuditStore } from './audit-store.ts'
@@ -29,6 +30,7 @@ export interface Store extends AsyncDisposable {
   readonly streamSlots: StreamSlotStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
+  readonly webhooks: WebhookStore
   /** Resolves if a write could be made durable now. @throws StoreUnavailable */
   probe(): Promise<void>
 }
