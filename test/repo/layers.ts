@@ -128,7 +128,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/cluster': ['core/domain', 'core/ports', 'core/app/'],
   'server/cluster/node.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/cluster', 'server/cluster/forward'],
   // What the metrics page shows of the running parts.
-  'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/bus', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
+  'server/gauges.ts': [
+    'core/domain',
+    'core/ports',
+    'core/app/',
+    'server/bus',
+    'server/cluster/node.ts',
+    'server/ops',
+    'server/stream',
+    'server/webhooks'
+  ],
   'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
   'server/compose.ts': [
     'files',
@@ -151,7 +160,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/portal',
     'server/store',
     'server/stream',
-    'server/vault'
+    'server/vault',
+    'server/webhooks'
   ],
   // What a start and `check-config` look at alike.
   'server/preflight': ['files', 'sandbox/config.ts', 'server/admin', 'server/config', 'server/ops', 'server/vault'],
