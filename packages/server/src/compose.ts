@@ -1,7 +1,6 @@
 /** The composition root: the only file that imports all parts; only the programs import it. */
 
 import { randomBytes } from 'node:crypto'
-import { lookup } from 'node:dns/promises'
 import { join, resolve } from 'node:path'
 import { openBrokers } from '@trunkline/brokers/registry'
 import type { AppDeps } from '@trunkline/core/app/application'
@@ -65,9 +64,7 @@ import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
-import { HttpExchange } from './webhooks/exchange.ts'
-import { PublicAddresses } from './webhooks/public-addresses.ts'
-import { WebhookSender } from './webhooks/sender.ts'
+import { startWebhooks } from './webhooks/index.ts'
 
 /** Replacements for tests, between the service and what it depends on. */
 export interface Wraps {
@@ -318,7 +315,7 @@ async function start(
     })
   }
   await app.ownedWork.start()
-  await startWebhooks(settings, deps, meter, parts)
+  watchWebhooks(meter, await startWebhooks(settings, deps, parts))
   readiness.serving()
   log.info('ready', { url: publicUrl })
   return {
@@ -391,19 +388,4 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
   const enforced = absenceSeconds * 1_000
   const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
-}
-
-async function startWebhooks(settings: Settings, deps: Deps, meter: PromMeter, parts: Parts): Promise<void> {
-  const exchange = new HttpExchange({
-    clock: deps.clock,
-    addresses: new PublicAddresses(settings.webhookNetworks),
-    resolve: name => lookup(name, { all: true })
-  })
-  const sender = new WebhookSender({ ...deps, webhooks: deps.store.webhooks, exchange: exchange.send })
-  parts.add('webhooks', async () => {
-    await sender.stop()
-    exchange[Symbol.dispose]()
-  })
-  watchWebhooks(meter, sender)
-  await sender.start()
 }
