@@ -23,7 +23,7 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
-import { watchApplication, watchBus, watchMarket, watchNode, watchStream } from './gauges.ts'
+import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
@@ -64,6 +64,7 @@ import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
+import { startWebhooks } from './webhooks/index.ts'
 
 /** Replacements for tests, between the service and what it depends on. */
 export interface Wraps {
@@ -314,6 +315,7 @@ async function start(
     })
   }
   await app.ownedWork.start()
+  watchWebhooks(meter, await startWebhooks(settings, deps, parts))
   readiness.serving()
   log.info('ready', { url: publicUrl })
   return {

@@ -29,7 +29,7 @@ export interface WebhookEndpoint {
   readonly createdAt: Timestamp
   readonly disabled: { readonly at: Timestamp; readonly reason: DisabledReason } | null
   readonly lastSuccessAt: Timestamp | null
-  /** The first attempt that failed since the last one that succeeded; null while none has. Enabling an endpoint begins anew. */
+  /** The first attempt that failed since the last one that succeeded; null while none has. Enabling an endpoint ends it. */
   readonly failingSince: Timestamp | null
   /** Grows with each change by the platform or the service, except those of `lastSuccessAt` and `failingSince`. */
   readonly revision: number
@@ -40,7 +40,8 @@ export interface WebhookCursor {
   /** `seq` of the last event that was received or passed over; 0: none yet. */
   readonly seq: number
   /**
-   * The message that is being tried ends with this event, so that each attempt sends the same bytes under the same id; null: none was tried.
+   * The message that is being tried ends with this event, so that each attempt sends the same bytes under the same id. Null: none was
+   * tried.
    */
   readonly tryingTo: number | null
   /** Attempts of that message that failed. */
