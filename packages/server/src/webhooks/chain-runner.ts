@@ -51,16 +51,15 @@ export class ChainRunner {
   /** @throws StoreUnavailable: the cursor is then where the store has it */
   async run(queue: EndpointQueue, chain: Chain, userId: UserId): Promise<Next> {
     const { cursors, clock } = this.#deps
-    const cursor = (chain.cursor ??= (await cursors.find(queue.endpoint.endpointId, chain.userKey)) ?? START)
+    const cursor = chain.cursor ?? (await cursors.find(queue.endpoint.endpointId, chain.userKey)) ?? START
+    chain.cursor = cursor
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
     const read = await this.#read(chain.userKey, cursor)
     const { endpointId, filter } = queue.endpoint
     const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
-    if (to === cursor.seq) {
-      // The user and its log are gone.
-      return 'gone'
-    }
+    // The log has nothing more: the user is gone.
+    if (to === cursor.seq) return 'gone'
     if (message === null) {
       chain.cursor = { ...START, seq: to }
       chain.isDirty = true

@@ -143,6 +143,7 @@ function pairOf(privateKey: string): Buffer {
 
 function keyObjectOf(privateKey: string): KeyObject {
   const pair = pairOf(privateKey)
-  const [d, x] = [pair.subarray(0, SEED_BYTES), pair.subarray(SEED_BYTES)].map(part => part.toString('base64url'))
+  const d = pair.toString('base64url', 0, SEED_BYTES)
+  const x = pair.toString('base64url', SEED_BYTES)
   return createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
 }
