@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '@trunkline/core/domain/json'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
 import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
@@ -112,10 +113,10 @@ test('an endpoint without a success for five days is disabled', async () => {
   const { world, endpoint, userKey } = await single(() => SILENT)
   world.commit(userKey)
   await world.clock.settled()
-  world.change(endpoint, { failingSince: world.clock.now() })
-  await world.clock.advance(4.9 * DAY_MS)
+  world.change(endpoint, { failingSince: timestampOfMs(epochMs(world.clock.now()) - 5 * DAY_MS + 60_000) })
+  await world.clock.advance(59_000)
   assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled ?? null, null)
-  await world.clock.advance(1.3 * DAY_MS)
+  await world.clock.advance(120_000)
   assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled?.reason, 'failing')
 })
 
