@@ -108,8 +108,8 @@ export interface WebhookDelivery {
   readonly messageId: string
   /** Null: a test message. */
   readonly userKey: UserKey | null
-  /** The events of the message, by `seq`; null: a test message. */
-  readonly events: { readonly from: number; readonly to: number; readonly firstEventId: EventId; readonly count: number } | null
+  /** The events of the message, by `seq`; null: a test message. `firstEventId` is null if all were erased before they were sent. */
+  readonly events: { readonly from: number; readonly to: number; readonly firstEventId: EventId | null; readonly count: number } | null
   readonly reason: 'event' | 'retry' | 'replay' | 'test'
   /** From 1. */
   readonly attempt: number
