@@ -1,5 +1,8 @@
 // What a platform asks of the sender besides the events that go out by themselves.
 import type { UserKey } from '../domain/ids.ts'
+import type { Timestamp } from '../domain/timestamp.ts'
+import type { WebhookEndpoint } from '../domain/webhook.ts'
+import type { SealedValue } from './login-store.ts'
 import type { KnownWebhookEndpoint, WebhookDelivery } from './webhook-store.ts'
 
 /** The most events that one call replays. */
@@ -31,4 +34,22 @@ export interface WebhookSender {
    * @returns false if as many replays as the node carries out at once are under way; nothing was begun
    */
   replay(endpoint: KnownWebhookEndpoint, events: WebhookReplay): boolean
+}
+
+/** Makes the keys that sign an endpoint's messages, and seals them for its row. */
+export interface WebhookKeyring {
+  /** New keys. `secret` is `whsec_…`: the platform is shown it once. */
+  create(row: WebhookKeysRow): NewWebhookKeys
+  /**
+   * New keys in the place of the current ones, which sign beside them for `overlapHours` (0 to 168) from `at`.
+   * @throws SealBroken if the known keys do not open
+   */
+  rotate(known: KnownWebhookEndpoint, at: Timestamp, overlapHours: number): NewWebhookKeys
+}
+
+export type WebhookKeysRow = Pick<WebhookEndpoint, 'endpointId' | 'platformId'>
+
+export interface NewWebhookKeys {
+  readonly secret: string
+  readonly sealed: SealedValue
 }
