@@ -1,7 +1,7 @@
 // Webhooks: endpoints of a platform, cursors that never move back, and the attempts that were made.
 import assert from 'node:assert/strict'
 import type { Platform } from '@trunkline/core/domain/account'
-import type { UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
+import type { WebhookEndpointId } from '@trunkline/core/domain/ids'
 import { ALL_PARTITIONS, type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { WebhookCursor, WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { Store } from '@trunkline/core/ports/store'
