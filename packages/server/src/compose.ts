@@ -64,7 +64,7 @@ import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
-import { startWebhooks } from './webhooks/index.ts'
+import { buildWebhooks } from './webhooks/index.ts'
 
 /** Replacements for tests, between the service and what it depends on. */
 export interface Wraps {
@@ -203,8 +203,10 @@ async function start(
   const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
+  const webhooks = buildWebhooks(settings, deps, parts)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
+    webhooks: webhooks.ports,
     trustedProxies: settings.trustedProxies,
     limits: {
       ...DEFAULT_LIMITS,
@@ -315,7 +317,8 @@ async function start(
     })
   }
   await app.ownedWork.start()
-  watchWebhooks(meter, await startWebhooks(settings, deps, parts))
+  await webhooks.start()
+  watchWebhooks(meter, webhooks.sender)
   readiness.serving()
   log.info('ready', { url: publicUrl })
   return {

@@ -10,6 +10,7 @@ import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import type { Exchange, WebhookOutcome } from './exchange.ts'
 import { EVENTS_MAX, nextStretch, type WebhookMessage } from './message.ts'
+import { HEADERS } from './requests.ts'
 import { FAILING_MS, retryAt } from './retries.ts'
 import { signedHeadersOf } from './signing-keys.ts'
 
@@ -30,7 +31,6 @@ export type Next = 'ready' | 'passed' | 'gone' | Timestamp
 /** Without a row: the user is newer than the endpoint. */
 const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: null }
 const GONE = 410
-const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Trunkline-Webhooks' }
 
 /** What there is to send of a user's log. */
 interface Part {

@@ -1,4 +1,4 @@
-// What a platform asks of the sender besides the events that go out by themselves.
+// What a platform asks for besides the events that are sent by themselves, and what it needs of the sender for that.
 import type { UserKey } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
 import type { WebhookEndpoint } from '../domain/webhook.ts'
@@ -24,17 +24,23 @@ export interface WebhookUrlJudge {
   judge(url: string): string
 }
 
-/** Neither call moves a cursor. Both keep their attempts, and neither tries again. */
-export interface WebhookSender {
+/** None of these moves a cursor. Attempts are kept, and not tried again. */
+export interface WebhookRequests {
   /** Makes one attempt with a test message, and resolves when it has ended, whichever way: within 5 s. */
   test(endpoint: KnownWebhookEndpoint): Promise<WebhookDelivery>
   /**
-   * Begins to send these events again, at most `REPLAY_EVENTS_MAX`, in the background of this node, and paced. It ends early when the
-   * endpoint is disabled or the node stops: what was sent is among the deliveries.
+   * Begins to send these events again, at most `REPLAY_EVENTS_MAX`, in the background of this node, message by message. It ends early when
+   * the endpoint is disabled or removed, the node stops, or {@link REPLAY_FAILURES_MAX} attempts in a row have failed: what was sent is among
+   * the deliveries.
    * @returns false if as many replays as the node carries out at once are under way; nothing was begun
    */
   replay(endpoint: KnownWebhookEndpoint, events: WebhookReplay): boolean
+  /** The body that was sent, as text; null if it cannot be made again: events were erased, or the filter was changed. */
+  bodyOf(endpoint: WebhookEndpoint, delivery: WebhookDelivery): Promise<string | null>
 }
+
+/** Failures in a row that end a replay. */
+export const REPLAY_FAILURES_MAX = 5
 
 /** Makes the keys that sign an endpoint's messages, and seals them for its row. */
 export interface WebhookKeyring {
@@ -45,6 +51,15 @@ export interface WebhookKeyring {
    * @throws SealBroken if the known keys do not open
    */
   rotate(known: KnownWebhookEndpoint, at: Timestamp, overlapHours: number): NewWebhookKeys
+  /** `whpk_…` of each key that signs at `at`, the current one first. @throws SealBroken */
+  publicKeys(known: KnownWebhookEndpoint, at: Timestamp): readonly string[]
+}
+
+/** What the use cases of webhooks need besides the store. */
+export interface WebhookPorts {
+  readonly keyring: WebhookKeyring
+  readonly urls: WebhookUrlJudge
+  readonly requests: WebhookRequests
 }
 
 export type WebhookKeysRow = Pick<WebhookEndpoint, 'endpointId' | 'platformId'>

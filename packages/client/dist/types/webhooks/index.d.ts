@@ -1,3 +1,0 @@
-export { WebhookError, type WebhookErrorCode } from './errors.js';
-export type { WebhookHeaders } from './headers.js';
-export { type VerifyWebhookOptions, verifyWebhook, type Webhook, type WebhookEvent } from './verify.js';
