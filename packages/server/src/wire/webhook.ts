@@ -95,6 +95,7 @@ export const endpointWithSecret = record('WebhookEndpointWithSecret', 'An endpoi
 export const deletedEndpoint = record('DeletedWebhookEndpoint', 'The endpoint that was deleted.', { endpoint_id: uuid })
 
 export const acceptedReplay = record('AcceptedWebhookReplay', 'What is being sent again.', {
+  endpoint_id: uuid,
   from_seq: Type.Integer(),
   to_seq: Type.Integer()
 })

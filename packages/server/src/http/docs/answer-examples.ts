@@ -210,7 +210,7 @@ const WEBHOOKS: Readonly<Record<string, unknown>> = {
     answer_body: '',
     answer_is_cut: false
   },
-  replayWebhooks: { from_seq: 1, to_seq: 100 }
+  replayWebhooks: { endpoint_id, from_seq: 1, to_seq: 100 }
 }
 
 /** By operation id. A test validates each against its schema. */

@@ -223,7 +223,7 @@ pauses that grow to a day. Messages are signed by Standard Webhooks; the respons
     success: { status: 200, description: 'The updates are being sent again.', schema: acceptedReplay },
     async handle({ caller, path, body }, { deps }) {
       const { from, to } = await replay(deps, caller, path.endpoint_id, wantedOf(body))
-      return { from_seq: from, to_seq: to }
+      return { endpoint_id: path.endpoint_id, from_seq: from, to_seq: to }
     }
   })
 ]

@@ -1,0 +1,16 @@
+import { type ConnectOutcome } from './outcome.js';
+import type { PortalWindow } from './windows.js';
+/** A link that is open. */
+export interface Waited {
+    readonly host: Window;
+    readonly portal: PortalWindow;
+    readonly portalOrigin: string;
+    /** Chosen for this link: the portal repeats it. */
+    readonly nonce: string;
+    /** How long until the page is shown, where that can be known; null: it cannot. */
+    readonly readyMs: number | null;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal | undefined;
+}
+/** Waits for what becomes of the link, and closes its window. Everything that is not a message of that window's portal is passed over. */
+export declare function outcomeOf({ host, portal, portalOrigin, nonce, readyMs, timeoutMs, signal }: Waited): Promise<ConnectOutcome>;

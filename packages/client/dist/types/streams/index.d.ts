@@ -1,0 +1,12 @@
+export type { StreamStatus } from '../generated/asyncapi.js';
+export type { ReadEvents } from './broker/follower.js';
+export type { Followed, Following, Update } from './broker/items.js';
+export { BrokerStream, type BrokerStreamOptions, type FollowOptions } from './broker/stream.js';
+export type { ConnectionOptions, SocketConstructor, SocketLike, Timers } from './connection.js';
+export { type CopyChange, LiveCopy, type LiveCopyOptions, type StoredCopy, type Verified } from './copy/live-copy.js';
+export { digestOf, type Snapshot } from './copy/records.js';
+export { StreamError, type StreamErrorCode } from './errors.js';
+export type { Bar, BarsOptions, Contract, Depth, HistoryOptions, MarketStatus, Quote, Session, Subscribing, Trade } from './market/items.js';
+export { MarketStream, type MarketStreamOptions } from './market/stream.js';
+export type { Reading } from './reader.js';
+export { eventsOf, recordsOf } from './rest.js';
