@@ -1,6 +1,7 @@
 // Webhooks as a platform meets them: created, received, verified, failing, going on, and sent again.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -9,6 +10,7 @@ import { until } from '@trunkline/testkit/until'
 import { type Answer, Api, type Body, type User } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 import { connectAda } from './linking.ts'
+import { blocksIn } from './snippets.ts'
 import { WebhookReceiver } from './webhook-receiver.ts'
 
 const NETWORKS = { TRUNKLINE_WEBHOOK_NETWORKS: '127.0.0.0/8' }
@@ -71,6 +73,7 @@ describe('webhooks', () => {
   test('a new endpoint is sent what comes from then on, signed, in the bytes and the order of the log', async () => {
     await place()
     await until(async () => (await log()).some(({ data }) => data.normalized_status === 'filled'), 'the order is filled')
+    const start = await newest()
     const { secret, ...made } = await good('POST', '', { url: receiver.url, description: 'books' })
     endpoint = made
     receiver.secrets = [secret]
@@ -78,7 +81,7 @@ describe('webhooks', () => {
     const before = await newest()
     await place()
     await receives(before)
-    assert.ok(receiver.events.every(({ seq }) => seq > before))
+    assert.ok(receiver.events.every(({ seq }) => seq > start))
     assert.ok(receiver.events.some(({ type, data }) => type === 'orders' && data.normalized_status === 'pending'))
     await until(async () => (await good('GET', own())).lag.updates === 0, 'the progress is written')
     const { lag, last_success_at: at, failing_since: since } = await good('GET', own())
@@ -190,6 +193,29 @@ describe('webhooks', () => {
     assert.equal((await good('GET')).length, 1)
   })
 
+  test('the receiver of the guide takes what is genuine, and nothing else', async () => {
+    const guide = await readFile(join(import.meta.dirname, '..', '..', 'docs/guides/webhooks.md'), 'utf8')
+    const program = blocksIn(guide).find(({ marks }) => marks.includes('receiver'))?.text ?? assert.fail('the guide has no receiver')
+    const port = await freePort()
+    const { endpoint_id: id, secret } = await good('POST', '', { url: `http://127.0.0.1:${port}/`, topics: ['orders'] })
+    const env = { PORT: String(port), SECRET: secret }
+    const child = spawn(process.execPath, ['--input-type=module', '-'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+    child.stdin.end(program)
+    try {
+      await until(() => printed.includes('listening'), 'the receiver listens')
+      const forged = { 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)), 'webhook-signature': 'v1,AAAA' }
+      assert.equal((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: forged, body: '{"data":[]}' })).status, 400)
+      assert.equal((await good('POST', `/${id}/test`)).status, 204)
+      await place()
+      await until(() => /^ada \d+ orders$/m.test(printed), 'it prints the updates')
+    } finally {
+      child.kill('SIGKILL')
+      await good('DELETE', `/${id}`)
+    }
+  })
+
   test('no secret and no address of an endpoint is in the log of the service', () => {
     const output = service.output()
     for (const secret of [...receiver.secrets, 'of-the-platform', 'whsec_']) assert.ok(!output.includes(secret), secret)
@@ -238,3 +264,10 @@ test('a service that is started again sends what it had not, and nothing twice t
     await rm(dataDir, { recursive: true, force: true })
   }
 })
+
+async function freePort(): Promise<number> {
+  const receiver = await WebhookReceiver.open()
+  const { port } = new URL(receiver.url)
+  await receiver.leave()
+  return Number(port)
+}

@@ -29,9 +29,9 @@ export interface WebhookRequests {
   /** Makes one attempt with a test message, and resolves when it has ended, whichever way: within 5 s. */
   test(endpoint: KnownWebhookEndpoint): Promise<WebhookDelivery>
   /**
-   * Begins to send these events again, at most `REPLAY_EVENTS_MAX`, in the background of this node, message by message. It ends early when
-   * the endpoint is disabled or removed, the node stops, or {@link REPLAY_FAILURES_MAX} attempts in a row have failed: what was sent is among
-   * the deliveries.
+   * Begins to send these events again, at most `REPLAY_EVENTS_MAX`, in the background of this node, message by message. It ends early
+   * when the endpoint is disabled or removed, the node stops, or {@link REPLAY_FAILURES_MAX} attempts in a row have failed: what was sent
+   * is among the deliveries.
    * @returns false if as many replays as the node carries out at once are under way; nothing was begun
    */
   replay(endpoint: KnownWebhookEndpoint, events: WebhookReplay): boolean

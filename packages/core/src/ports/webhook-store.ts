@@ -5,7 +5,7 @@ import type { Timestamp } from '../domain/timestamp.ts'
 import type { DisabledReason, WebhookCursor, WebhookEndpoint, WebhookFilter } from '../domain/webhook.ts'
 import type { AuditEntry } from './audit-store.ts'
 import type { SealedValue } from './login-store.ts'
-import type { Page, PageRequest } from './store.ts'
+import type { Page, PageRequest } from './page.ts'
 
 export interface WebhookStore {
   readonly endpoints: WebhookEndpointStore

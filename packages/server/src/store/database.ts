@@ -13,14 +13,12 @@ import type {
   PlatformId,
   TransactionId,
   UserId,
-  UserKey,
-  WebhookDeliveryId,
-  WebhookEndpointId
+  UserKey
 } from '@trunkline/core/domain/ids'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
-import type { DisabledReason } from '@trunkline/core/domain/webhook'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { WebhookCursorsTable, WebhookDeliveriesTable, WebhookEndpointsTable } from './webhooks/tables.ts'
 
 /** Read as a `Buffer`, written as any bytes. */
 type Bytes = ColumnType<Buffer, Uint8Array, Uint8Array>
@@ -363,41 +361,4 @@ interface SchemaMigrationsTable {
   checksum: string
   breaking: boolean
   applied_at: Timestamp
-}
-
-interface WebhookEndpointsTable {
-  endpoint_id: WebhookEndpointId
-  platform_id: PlatformId
-  url: string
-  description: string
-  topics: Document | null
-  order_statuses: Document | null
-  created_at: Timestamp
-  disabled_at: Timestamp | null
-  disabled_reason: DisabledReason | null
-  last_success_at: Timestamp | null
-  failing_since: Timestamp | null
-  revision: number
-  keys: Bytes
-  keys_revision: number
-  key_id: string | null
-}
-
-interface WebhookCursorsTable {
-  endpoint_id: WebhookEndpointId
-  user_key: UserKey
-  seq: number
-  trying_to: number | null
-  attempts: number
-  retry_at: Timestamp | null
-}
-
-interface WebhookDeliveriesTable {
-  endpoint_id: WebhookEndpointId
-  delivery_id: WebhookDeliveryId
-  user_key: UserKey | null
-  message_id: string
-  started_at: Timestamp
-  has_succeeded: boolean
-  document: Document
 }

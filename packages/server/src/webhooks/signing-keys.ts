@@ -1,10 +1,11 @@
 // The keys that sign the messages of an endpoint, by Standard Webhooks 1.0.
 import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { webhookKeysContext } from '@trunkline/core/app/webhooks/keys-context'
 import type { PlatformId, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import { parseJson } from '@trunkline/core/domain/json'
 import { epochMs, parseTimestamp, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { SealedValue } from '@trunkline/core/ports/login-store'
-import { SealBroken, type SealContext, type Vault } from '@trunkline/core/ports/vault'
+import { SealBroken, type Vault } from '@trunkline/core/ports/vault'
 
 export interface WebhookKey {
   /** `whsec_` and base64 of 32 bytes: the receiver has it, too. */
@@ -90,17 +91,12 @@ interface KeysRow {
 
 /** Seals the document for its row. `revision` is the one that the row will have. */
 export function sealWebhookKeys(vault: Vault, row: KeysRow, keys: WebhookKeys, revision: number): SealedValue {
-  return { sealed: vault.seal(JSON.stringify(keys), contextOf(row, revision)), revision }
+  return { sealed: vault.seal(JSON.stringify(keys), webhookKeysContext(row, revision)), revision }
 }
 
 /** @throws SealBroken if the seal does not belong to this row, or is not the newest */
 export function openWebhookKeys(vault: Vault, row: KeysRow, { sealed, revision }: SealedValue): WebhookKeys {
-  return parseKeys(vault.open(sealed, contextOf(row, revision)))
-}
-
-/** What the seal of an endpoint's keys is bound to; for re-wrapping. */
-export function contextOf({ endpointId, platformId }: KeysRow, revision: number): SealContext {
-  return { table: 'webhook_endpoints', column: 'keys', rowId: endpointId, ownerId: platformId, revision }
+  return parseKeys(vault.open(sealed, webhookKeysContext(row, revision)))
 }
 
 function parseKeys(text: string): WebhookKeys {

@@ -49,7 +49,10 @@ export async function listDeliveries(
   return { ...found, rows: found.rows.map(delivery => ({ delivery, userId: names.get(delivery.userKey) ?? null })) }
 }
 
-/** One attempt, with the body that was sent, if it can be made again. @throws ServiceError webhook_endpoint_not_found, webhook_delivery_not_found */
+/**
+ * One attempt, with the body that was sent, if it can be made again.
+ * @throws ServiceError webhook_endpoint_not_found, webhook_delivery_not_found
+ */
 export async function readDelivery(
   deps: EndpointDeps,
   caller: PlatformCaller,
@@ -73,7 +76,8 @@ export async function sendTest(deps: EndpointDeps, caller: PlatformCaller, endpo
 
 /**
  * Begins to send events again. Gives the events: how many there are follows from the log.
- * @throws ServiceError webhook_endpoint_not_found, webhook_endpoint_disabled, webhook_delivery_not_found, user_not_found, field_invalid, rate_limited
+ * @throws ServiceError webhook_endpoint_not_found, webhook_endpoint_disabled, webhook_delivery_not_found, user_not_found, field_invalid,
+ *   rate_limited
  */
 export async function replay(
   deps: EndpointDeps,
