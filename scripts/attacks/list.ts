@@ -21,7 +21,6 @@ export interface Area {
 }
 
 const NODES = 'several nodes over one database'
-const WEBHOOKS = 'webhooks'
 const RISK = 'risk rules of a platform'
 const IMAGE = 'the container image'
 
@@ -227,8 +226,8 @@ export const AREAS: readonly Area[] = [
   {
     title: 'Outgoing calls',
     attacks: [
-      { id: 'S75', attack: 'A webhook to an internal address, in any notation', outcome: 'refused', later: WEBHOOKS },
-      { id: 'S76', attack: 'A webhook that redirects to an internal address', outcome: 'not followed', later: WEBHOOKS },
+      { id: 'S75', attack: 'A webhook to an internal address, in any notation', outcome: 'refused' },
+      { id: 'S76', attack: 'A webhook that redirects to an internal address', outcome: 'not followed' },
       {
         id: 'S77',
         attack: 'A broker that answers with 50 MB, a compression bomb, HTML, endless pages, wrong types or unknown values',

@@ -17,7 +17,7 @@ export interface Schema {
 const KNOWN = new Set(
   (
     '$ref type const enum anyOf items properties required additionalProperties description title ' +
-    'format pattern minLength maxLength minimum maximum minItems maxItems examples default'
+    'format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems examples default'
   ).split(' ')
 )
 const COLUMNS = 110

@@ -72,8 +72,9 @@ async function start(
   [command, args]: Command,
   resources: AsyncDisposableStack
 ): Promise<RunningService> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-acceptance-'))
-  resources.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = env.TRUNKLINE_DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'trunkline-acceptance-')))
+  // One that was named is for the next start, too.
+  if (env.TRUNKLINE_DATA_DIR === undefined) resources.defer(() => rm(dataDir, { recursive: true, force: true }))
   const settings = {
     TRUNKLINE_PORT: '0',
     TRUNKLINE_DATA_DIR: dataDir,
@@ -131,7 +132,8 @@ async function ready(child: ChildProcess, path: string, output: () => string): P
   let demo: Demo | undefined
   const isReady = async () => {
     assert.equal(child.exitCode, null, `the service ended:\n${output()}`)
-    demo ??= await readFile(path, 'utf8').then(JSON.parse, () => undefined)
+    // Of an earlier start of the same data directory there is one with another address.
+    demo = await readFile(path, 'utf8').then(JSON.parse, () => undefined)
     return (
       demo !== undefined &&
       (await fetch(`${demo.base_url}/readyz`).then(

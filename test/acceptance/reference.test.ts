@@ -14,7 +14,7 @@ import { type RunningService, startService } from './harness.ts'
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const run = promisify(execFile)
 
-/** Every operation of the contract, and our own two. */
+/** Every operation of the contract, and our own. */
 const OPERATIONS = [
   'POST /users',
   'GET /users',
@@ -39,6 +39,16 @@ const OPERATIONS = [
   'DELETE /accounts/{account_id}/orders/{order_id}',
   'POST /orders/cancel',
   'GET /events',
+  'POST /webhook-endpoints',
+  'GET /webhook-endpoints',
+  'GET /webhook-endpoints/{endpoint_id}',
+  'PATCH /webhook-endpoints/{endpoint_id}',
+  'DELETE /webhook-endpoints/{endpoint_id}',
+  'POST /webhook-endpoints/{endpoint_id}/rotate-keys',
+  'POST /webhook-endpoints/{endpoint_id}/test',
+  'GET /webhook-endpoints/{endpoint_id}/deliveries',
+  'GET /webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}',
+  'POST /webhook-endpoints/{endpoint_id}/replay',
   'GET /brokers',
   'GET /connections/{connection_id}/market-data/symbols',
   'GET /connections/{connection_id}/market-data/expirations',

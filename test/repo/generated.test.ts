@@ -14,21 +14,30 @@ const BUILT = FILES.filter(file => file.startsWith('packages/client/dist/'))
 /** What is counted: everything else is text. */
 const COUNTS = [
   'after',
+  'attempt',
   'attempts',
   'backfill_max',
   'backfill_nbars',
   'bars_max',
   'days_max',
   'expires_in',
+  'from_seq',
   'last_seq',
   'limit',
   'n_levels',
   'next_after',
   'oldest_seq',
+  'overlap_hours',
   'records_left_out',
   'remaining',
+  'request_bytes',
   'revision',
-  'seq'
+  'seq',
+  'status',
+  'to_seq',
+  'took_ms',
+  'updates',
+  'users'
 ]
 
 test('the generated types and operations of the client are fresh', () => {

@@ -91,6 +91,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/ops': ['files', 'core/domain', 'core/ports', 'core/app/', 'server/config'],
   // What our records and messages look like from outside, for every protocol that shows them.
   'server/wire': ['core/domain', 'core/ports', 'core/app/'],
+  // Sends the events of users to the endpoints of their platforms.
+  'server/webhooks': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/ops', 'server/wire'],
   'server/bus': ['core/domain', 'core/ports', 'core/app/', 'server/config'],
   'server/http': [
     'core/domain',
@@ -126,7 +128,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/cluster': ['core/domain', 'core/ports', 'core/app/'],
   'server/cluster/node.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/cluster', 'server/cluster/forward'],
   // What the metrics page shows of the running parts.
-  'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/bus', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
+  'server/gauges.ts': [
+    'core/domain',
+    'core/ports',
+    'core/app/',
+    'server/bus',
+    'server/cluster/node.ts',
+    'server/ops',
+    'server/stream',
+    'server/webhooks'
+  ],
   'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
   'server/compose.ts': [
     'files',
@@ -149,7 +160,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/portal',
     'server/store',
     'server/stream',
-    'server/vault'
+    'server/vault',
+    'server/webhooks'
   ],
   // What a start and `check-config` look at alike.
   'server/preflight': ['files', 'sandbox/config.ts', 'server/admin', 'server/config', 'server/ops', 'server/vault'],

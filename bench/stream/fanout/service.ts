@@ -26,6 +26,7 @@ import { StreamGateway } from '../../../packages/server/src/stream/gateway.ts'
 import { EnvelopeVault } from '../../../packages/server/src/vault/envelope.ts'
 import { Sha256Hasher } from '../../../packages/server/src/vault/hasher.ts'
 import { openKeys } from '../../../packages/server/src/vault/index.ts'
+import { buildWebhooks } from '../../../packages/server/src/webhooks/index.ts'
 import { scratch } from '../../harness/processes.ts'
 import { answering } from '../../harness/workers.ts'
 import { userName } from '../client/update.ts'
@@ -144,7 +145,8 @@ async function makeUsers(deps: Deps, shape: Shape): Promise<{ readonly clients: 
 
 async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: AccountStream): Promise<string> {
   let url = ''
-  const http = buildHttp(app, { ...DEFAULT_OPTIONS, publicUrl: () => url })
+  const webhooks = buildWebhooks({ webhookNetworks: [] }, deps, { add() {} }).ports
+  const http = buildHttp(app, { ...DEFAULT_OPTIONS, publicUrl: () => url, webhooks })
   // All sessions of a measurement come from one machine, so the limit per address is lifted; every limit per session applies.
   const gateway = new StreamGateway(deps, {
     endpoints: { [PATH]: stream },

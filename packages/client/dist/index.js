@@ -52,6 +52,16 @@ var modifyOrder = "PATCH /accounts/{account_id}/orders/{order_id} order_id";
 var cancelOrder = "DELETE /accounts/{account_id}/orders/{order_id} order_id";
 var cancelOrders = "POST /orders/cancel results[]";
 var listEvents = "GET /events data[] next_after";
+var createWebhookEndpoint = "POST /webhook-endpoints endpoint_id";
+var listWebhookEndpoints = "GET /webhook-endpoints []";
+var readWebhookEndpoint = "GET /webhook-endpoints/{endpoint_id} endpoint_id";
+var changeWebhookEndpoint = "PATCH /webhook-endpoints/{endpoint_id} endpoint_id";
+var deleteWebhookEndpoint = "DELETE /webhook-endpoints/{endpoint_id} endpoint_id";
+var rotateWebhookKeys = "POST /webhook-endpoints/{endpoint_id}/rotate-keys endpoint_id";
+var testWebhookEndpoint = "POST /webhook-endpoints/{endpoint_id}/test delivery_id";
+var listWebhookDeliveries = "GET /webhook-endpoints/{endpoint_id}/deliveries data[] next_cursor";
+var readWebhookDelivery = "GET /webhook-endpoints/{endpoint_id}/deliveries/{delivery_id} delivery_id";
+var replayWebhooks = "POST /webhook-endpoints/{endpoint_id}/replay endpoint_id";
 var listBrokers = "GET /brokers []";
 var searchSymbols = "GET /connections/{connection_id}/market-data/symbols symbols[]";
 var readExpirations = "GET /connections/{connection_id}/market-data/expirations symbol";
@@ -618,6 +628,20 @@ function marketData(transport) {
     bars: listing(transport, readBars)
   };
 }
+function webhookEndpoints(transport) {
+  return {
+    create: calling(transport, createWebhookEndpoint),
+    list: calling(transport, listWebhookEndpoints),
+    read: calling(transport, readWebhookEndpoint),
+    change: calling(transport, changeWebhookEndpoint),
+    delete: calling(transport, deleteWebhookEndpoint, ({ endpoint_id }) => doneIf("webhook_endpoint_not_found", { endpoint_id })),
+    rotateKeys: calling(transport, rotateWebhookKeys, void 0, false),
+    test: calling(transport, testWebhookEndpoint, void 0, false),
+    deliveries: listing(transport, listWebhookDeliveries),
+    delivery: calling(transport, readWebhookDelivery),
+    replay: calling(transport, replayWebhooks, void 0, false)
+  };
+}
 function brokers(transport) {
   return calling(transport, listBrokers);
 }
@@ -644,6 +668,7 @@ var Trunkline = class {
   events;
   /** The connections of all users, newest first. */
   platformConnections;
+  webhookEndpoints;
   /** @throws TrunklineError setting_invalid */
   constructor(options) {
     const transport = transportOf(options);
@@ -652,6 +677,7 @@ var Trunkline = class {
     this.brokers = brokers(transport);
     this.events = events(transport);
     this.platformConnections = platformConnections(transport);
+    this.webhookEndpoints = webhookEndpoints(transport);
   }
   /** The service for one user. @throws TrunklineError setting_invalid */
   user(credentials) {
@@ -683,6 +709,7 @@ export {
   positions,
   transactions,
   transportOf,
-  users
+  users,
+  webhookEndpoints
 };
 //# sourceMappingURL=index.js.map

@@ -24,7 +24,9 @@ export {
   type Transactions,
   transactions,
   type Users,
-  users
+  users,
+  type WebhookEndpoints,
+  webhookEndpoints
 } from './resources.ts'
 export type { CallOptions, Clock, Hooks, RequestNotice, TrunklineOptions, UserCredentials } from './settings.ts'
 export { type Call, type Transport, transportOf } from './transport.ts'

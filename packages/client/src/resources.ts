@@ -2,11 +2,14 @@
 import { TrunklineError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import {
+  changeWebhookEndpoint,
   claimConnection,
   createConnection,
   createUser,
+  createWebhookEndpoint,
   deleteConnection,
   deleteUser,
+  deleteWebhookEndpoint,
   issueMarketDataToken,
   listAccounts,
   listBalances,
@@ -17,12 +20,19 @@ import {
   listPositions,
   listTransactions,
   listUsers,
+  listWebhookDeliveries,
+  listWebhookEndpoints,
   readBars,
   readChain,
   readExpirations,
   readQuote,
+  readWebhookDelivery,
+  readWebhookEndpoint,
+  replayWebhooks,
   rotateUserSecret,
-  searchSymbols
+  rotateWebhookKeys,
+  searchSymbols,
+  testWebhookEndpoint
 } from './generated/openapi.ts'
 import { type Calls, calling, doneIf, type Lists, listing, repeated, type Transport } from './transport.ts'
 
@@ -148,6 +158,45 @@ export function marketData(transport: Transport): MarketData {
     chain: calling(transport, readChain),
     quote: calling(transport, readQuote),
     bars: listing(transport, readBars)
+  }
+}
+
+/** Endpoints that receive users' updates as webhooks, and what was sent to them. */
+export interface WebhookEndpoints {
+  /**
+   * Creates an endpoint, and answers the secret, which the service shows only once. After a lost answer it creates another one: delete
+   * the first, whose secret is lost.
+   */
+  readonly create: Calls<typeof createWebhookEndpoint>
+  /** Oldest first. */
+  readonly list: Calls<typeof listWebhookEndpoints>
+  readonly read: Calls<typeof readWebhookEndpoint>
+  readonly change: Calls<typeof changeWebhookEndpoint>
+  /** After a lost answer, an endpoint that does not exist counts as deleted. */
+  readonly delete: Calls<typeof deleteWebhookEndpoint>
+  /** Issues new keys. Not repeated after a lost answer, which had the secret: call it again then. */
+  readonly rotateKeys: Calls<typeof rotateWebhookKeys>
+  /** Makes one attempt with a test message. Not repeated after a lost answer. */
+  readonly test: Calls<typeof testWebhookEndpoint>
+  /** Attempts, newest first. */
+  readonly deliveries: Lists<typeof listWebhookDeliveries>
+  readonly delivery: Calls<typeof readWebhookDelivery>
+  /** Sends updates again. Not repeated after a lost answer: they may be on their way. */
+  readonly replay: Calls<typeof replayWebhooks>
+}
+
+export function webhookEndpoints(transport: Transport): WebhookEndpoints {
+  return {
+    create: calling(transport, createWebhookEndpoint),
+    list: calling(transport, listWebhookEndpoints),
+    read: calling(transport, readWebhookEndpoint),
+    change: calling(transport, changeWebhookEndpoint),
+    delete: calling(transport, deleteWebhookEndpoint, ({ endpoint_id }) => doneIf('webhook_endpoint_not_found', { endpoint_id })),
+    rotateKeys: calling(transport, rotateWebhookKeys, undefined, false),
+    test: calling(transport, testWebhookEndpoint, undefined, false),
+    deliveries: listing(transport, listWebhookDeliveries),
+    delivery: calling(transport, readWebhookDelivery),
+    replay: calling(transport, replayWebhooks, undefined, false)
   }
 }
 

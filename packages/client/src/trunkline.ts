@@ -16,7 +16,9 @@ import {
   type Transactions,
   transactions,
   type Users,
-  users
+  users,
+  type WebhookEndpoints,
+  webhookEndpoints
 } from './resources.ts'
 import type { TrunklineOptions, UserCredentials } from './settings.ts'
 import { type Transport, transportOf } from './transport.ts'
@@ -34,6 +36,7 @@ export class Trunkline {
   readonly events: ReturnType<typeof events>
   /** The connections of all users, newest first. */
   readonly platformConnections: ReturnType<typeof platformConnections>
+  readonly webhookEndpoints: WebhookEndpoints
 
   /** @throws TrunklineError setting_invalid */
   constructor(options: TrunklineOptions) {
@@ -43,6 +46,7 @@ export class Trunkline {
     this.brokers = brokers(transport)
     this.events = events(transport)
     this.platformConnections = platformConnections(transport)
+    this.webhookEndpoints = webhookEndpoints(transport)
   }
 
   /** The service for one user. @throws TrunklineError setting_invalid */

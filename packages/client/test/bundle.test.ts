@@ -12,7 +12,7 @@ import { minified } from '../../../scripts/client/bundle.ts'
 
 const run = promisify(execFile)
 const SIZES = [
-  ['REST', '{ Trunkline, TrunklineError }', 'index', 14_960],
+  ['REST', '{ Trunkline, TrunklineError }', 'index', 15_860],
   ['a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 15_250],
   ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_360],
   ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_300],

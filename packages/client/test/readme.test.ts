@@ -91,7 +91,18 @@ function compilable(page: string): string {
       text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   )
   assert.ok(examples.length >= 29, `${examples.length} examples`)
-  const names = ['baseUrl', 'clientId', 'clientSecret', 'userSecret', 'connection_id', 'account_id', 'order_id', 'claim_code']
+  const names = [
+    'baseUrl',
+    'clientId',
+    'clientSecret',
+    'userSecret',
+    'connection_id',
+    'account_id',
+    'order_id',
+    'claim_code',
+    'endpoint_id',
+    'delivery_id'
+  ]
   return [
     ...names.map(name => `declare const ${name}: string`),
     start,

@@ -23,7 +23,7 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
-import { watchApplication, watchBus, watchMarket, watchNode, watchStream } from './gauges.ts'
+import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
@@ -64,6 +64,7 @@ import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
+import { buildWebhooks } from './webhooks/index.ts'
 
 /** Replacements for tests, between the service and what it depends on. */
 export interface Wraps {
@@ -202,8 +203,10 @@ async function start(
   const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
+  const webhooks = buildWebhooks(settings, deps, parts)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
+    webhooks: webhooks.ports,
     trustedProxies: settings.trustedProxies,
     limits: {
       ...DEFAULT_LIMITS,
@@ -314,6 +317,8 @@ async function start(
     })
   }
   await app.ownedWork.start()
+  await webhooks.start()
+  watchWebhooks(meter, webhooks.sender)
   readiness.serving()
   log.info('ready', { url: publicUrl })
   return {

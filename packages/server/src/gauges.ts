@@ -10,6 +10,7 @@ import type { Readiness } from './ops/readiness.ts'
 import type { AccountStream } from './stream/account/index.ts'
 import type { StreamGateway } from './stream/gateway.ts'
 import type { MarketStream } from './stream/market/index.ts'
+import type { WebhookSender } from './webhooks/sender.ts'
 
 export function watchApplication(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
   meter.gauge('orders_unresolved', 'Orders looked up because their outcome, or that of a change, is unknown', () => app.resolver.watched)
@@ -44,4 +45,9 @@ export function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream
   meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
   meter.gauge('market_connections', 'Connections with open market data', () => app.markets.count)
   meter.gauge('market_topics', 'Topics that brokers stream, each shared by its subscribers', () => app.markets.topics)
+}
+
+export function watchWebhooks(meter: PromMeter, sender: WebhookSender): void {
+  meter.gauge('webhook_users_waiting', 'Users whose events wait for an endpoint, counted for each endpoint', () => sender.waiting)
+  meter.gauge('webhook_attempts_open', 'Attempts to deliver webhooks that are on their way', () => sender.attempts)
 }

@@ -43,6 +43,11 @@ export class WatchedStore {
       streamSlots: wrap('streamSlots', inner.streamSlots),
       tokens: wrap('tokens', inner.tokens),
       audit: wrap('audit', inner.audit),
+      webhooks: {
+        endpoints: this.#watched('webhooks.endpoints', inner.webhooks.endpoints),
+        cursors: this.#watched('webhooks.cursors', inner.webhooks.cursors),
+        deliveries: this.#watched('webhooks.deliveries', inner.webhooks.deliveries)
+      },
       probe: () => inner.probe(),
       [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose]()
     }

@@ -6,7 +6,7 @@ export type { Freshness, Meta, RateLimit } from './meta.js';
 export type { CancelAll } from './orders/cancel-all.js';
 export { type Modification, type Orders, type OrderTicket, orders } from './orders/index.js';
 export type { Item, Page, Pages } from './pages.js';
-export { type Accounts, accounts, type Balances, balances, brokers, type Connections, connections, events, type MarketData, marketData, type Positions, platformConnections, positions, type Transactions, transactions, type Users, users } from './resources.js';
+export { type Accounts, accounts, type Balances, balances, brokers, type Connections, connections, events, type MarketData, marketData, type Positions, platformConnections, positions, type Transactions, transactions, type Users, users, type WebhookEndpoints, webhookEndpoints } from './resources.js';
 export type { CallOptions, Clock, Hooks, RequestNotice, TrunklineOptions, UserCredentials } from './settings.js';
 export { type Call, type Transport, transportOf } from './transport.js';
 export { Trunkline, type TrunklineUser } from './trunkline.js';

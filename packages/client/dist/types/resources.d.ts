@@ -1,4 +1,4 @@
-import { claimConnection, createConnection, createUser, deleteConnection, deleteUser, issueMarketDataToken, listAccounts, listBalances, listBrokers, listConnections, listEvents, listPlatformConnections, listPositions, listTransactions, listUsers, readBars, readChain, readExpirations, readQuote, rotateUserSecret, searchSymbols } from './generated/openapi.js';
+import { changeWebhookEndpoint, claimConnection, createConnection, createUser, createWebhookEndpoint, deleteConnection, deleteUser, deleteWebhookEndpoint, issueMarketDataToken, listAccounts, listBalances, listBrokers, listConnections, listEvents, listPlatformConnections, listPositions, listTransactions, listUsers, listWebhookDeliveries, listWebhookEndpoints, readBars, readChain, readExpirations, readQuote, readWebhookDelivery, readWebhookEndpoint, replayWebhooks, rotateUserSecret, rotateWebhookKeys, searchSymbols, testWebhookEndpoint } from './generated/openapi.js';
 import { type Calls, type Lists, type Transport } from './transport.js';
 /** The platform's users. */
 export interface Users {
@@ -63,6 +63,30 @@ export interface MarketData {
     readonly bars: Lists<typeof readBars>;
 }
 export declare function marketData(transport: Transport): MarketData;
+/** Endpoints that receive users' updates as webhooks, and what was sent to them. */
+export interface WebhookEndpoints {
+    /**
+     * Creates an endpoint, and answers the secret, which the service shows only once. After a lost answer it creates another one: delete
+     * the first, whose secret is lost.
+     */
+    readonly create: Calls<typeof createWebhookEndpoint>;
+    /** Oldest first. */
+    readonly list: Calls<typeof listWebhookEndpoints>;
+    readonly read: Calls<typeof readWebhookEndpoint>;
+    readonly change: Calls<typeof changeWebhookEndpoint>;
+    /** After a lost answer, an endpoint that does not exist counts as deleted. */
+    readonly delete: Calls<typeof deleteWebhookEndpoint>;
+    /** Issues new keys. Not repeated after a lost answer, which had the secret: call it again then. */
+    readonly rotateKeys: Calls<typeof rotateWebhookKeys>;
+    /** Makes one attempt with a test message. Not repeated after a lost answer. */
+    readonly test: Calls<typeof testWebhookEndpoint>;
+    /** Attempts, newest first. */
+    readonly deliveries: Lists<typeof listWebhookDeliveries>;
+    readonly delivery: Calls<typeof readWebhookDelivery>;
+    /** Sends updates again. Not repeated after a lost answer: they may be on their way. */
+    readonly replay: Calls<typeof replayWebhooks>;
+}
+export declare function webhookEndpoints(transport: Transport): WebhookEndpoints;
 /** The brokers that users can connect. */
 export declare function brokers(transport: Transport): Calls<typeof listBrokers>;
 /** The connections of all users, newest first. */

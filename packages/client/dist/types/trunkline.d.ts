@@ -1,5 +1,5 @@
 import { type Orders } from './orders/index.js';
-import { type Accounts, type Balances, brokers, type Connections, events, type MarketData, type Positions, platformConnections, type Transactions, type Users } from './resources.js';
+import { type Accounts, type Balances, brokers, type Connections, events, type MarketData, type Positions, platformConnections, type Transactions, type Users, type WebhookEndpoints } from './resources.js';
 import type { TrunklineOptions, UserCredentials } from './settings.js';
 /** The service, with the credentials of a platform. */
 export declare class Trunkline {
@@ -14,6 +14,7 @@ export declare class Trunkline {
     readonly events: ReturnType<typeof events>;
     /** The connections of all users, newest first. */
     readonly platformConnections: ReturnType<typeof platformConnections>;
+    readonly webhookEndpoints: WebhookEndpoints;
     /** @throws TrunklineError setting_invalid */
     constructor(options: TrunklineOptions);
     /** The service for one user. @throws TrunklineError setting_invalid */

@@ -14,6 +14,8 @@ export type AttemptId = Brand<string, 'AttemptId'>
 export type AccountId = Brand<string, 'AccountId'>
 export type OrderId = Brand<string, 'OrderId'>
 export type EventId = Brand<string, 'EventId'>
+export type WebhookEndpointId = Brand<string, 'WebhookEndpointId'>
+export type WebhookDeliveryId = Brand<string, 'WebhookDeliveryId'>
 /** A process of the service, from its start to its end. */
 export type NodeId = Brand<string, 'NodeId'>
 export type TransactionId = Brand<string, 'TransactionId'>

@@ -49,6 +49,8 @@ export type BusMessage =
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
   /** The platform (no key named) or one of its keys was disabled or revoked: its tokens are erased, its sessions end. */
   | { readonly type: 'platform_access_ended'; readonly platformId: PlatformId; readonly keyId: KeyId | null }
+  /** An endpoint for webhooks of the platform was created, changed, enabled, disabled or removed. */
+  | { readonly type: 'webhooks_changed'; readonly platformId: PlatformId }
   /** The user was disabled: its tokens are erased, its sessions end. */
   | { readonly type: 'user_disabled'; readonly userKey: UserKey }
   /** A market data session was opened: the user's sessions with other tokens or from other addresses end. */
@@ -73,6 +75,7 @@ export const BUS_MESSAGE_TYPES = [
   'secret_issued',
   'platform_secret_changed',
   'platform_access_ended',
+  'webhooks_changed',
   'user_disabled',
   'market_token_used',
   'node_alive',

@@ -27,5 +27,7 @@ export type CounterName =
   | 'revocations_total'
   | 'stream_closed_total'
   | 'stream_authentications_failed_total'
+  | 'webhook_attempts_total'
+  | 'webhook_endpoints_disabled_total'
 
 export type TimerName = 'order_submit_seconds' | 'order_resolve_seconds' | 'broker_read_seconds'

@@ -6,13 +6,16 @@ import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/
 import type { AccountFreshness, ConfirmedKind } from './account-freshness.ts'
 import type { AuditEntry, AuditStore } from './audit-store.ts'
 import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
+import type { Page, PageRequest } from './page.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { StreamSlotStore } from './stream-slot-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 export type { AccountFreshness, ConfirmedKind } from './account-freshness.ts'
 export type { AuditEntry, AuditStore } from './audit-store.ts'
 export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
+export type { Page, PageRequest } from './page.ts'
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
 export type { StreamSlot, StreamSlotStore } from './stream-slot-store.ts'
 
@@ -29,6 +32,7 @@ export interface Store extends AsyncDisposable {
   readonly streamSlots: StreamSlotStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
+  readonly webhooks: WebhookStore
   /** Resolves if a write could be made durable now. @throws StoreUnavailable */
   probe(): Promise<void>
 }
@@ -41,22 +45,6 @@ export class StoreUnavailable extends Error {
 /** A write whose commit was not confirmed. It may have happened: read before acting. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
-}
-
-/** A page addressed by the values of its edge row, never by number, so that rows inserted meanwhile neither shift nor repeat it. */
-export interface PageRequest {
-  readonly limit: number
-  /** The edge row's values (sort column, then unique column) and the side of it to return; null: from the start. */
-  readonly edge: { readonly side: 'after' | 'before'; readonly key: readonly string[] } | null
-  readonly descending: boolean
-}
-
-export interface Page<T> {
-  /** In the requested order, on either side of the edge. */
-  readonly rows: readonly T[]
-  /** Key of the last row if more follow, and of the first row if more precede. */
-  readonly next: readonly string[] | null
-  readonly prev: readonly string[] | null
 }
 
 export interface UserFilter {

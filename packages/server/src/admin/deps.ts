@@ -19,7 +19,7 @@ export interface AuditChain extends AuditStore {
   ofAbandoned(limit: number): Promise<readonly AuditEntry[]>
 }
 
-export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders'> {
+export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders' | 'webhooks'> {
   readonly audit: AuditChain
   readonly keyChecks: KeyChecks
 }

@@ -20,8 +20,10 @@ export async function keysStatus({ store, keys }: AdminDeps): Promise<KeysStatus
   const found = await store.connections.sealedUnderOtherKeys('', COUNTED_MAX + 1)
   const counts = new Map<string, number>()
   let damaged = 0
-  for (const { credentials } of found.slice(0, COUNTED_MAX)) {
-    const id = keyIdOf(credentials.sealed)
+  const endpoints = await store.webhooks.endpoints.sealedUnderOtherKeys('', COUNTED_MAX + 1)
+  const sealed = [...found.map(({ credentials }) => credentials), ...endpoints.map(({ keys: ofEndpoint }) => ofEndpoint)]
+  for (const value of sealed.slice(0, COUNTED_MAX)) {
+    const id = keyIdOf(value.sealed)
     if (id === null) damaged += 1
     else counts.set(id, (counts.get(id) ?? 0) + 1)
   }
@@ -34,7 +36,7 @@ export async function keysStatus({ store, keys }: AdminDeps): Promise<KeysStatus
       ...missing.map(id => ({ id, state: 'missing' as const, sealed: counts.get(id) ?? 0 }))
     ],
     damaged,
-    complete: found.length <= COUNTED_MAX
+    complete: sealed.length <= COUNTED_MAX
   }
 }
 
@@ -49,7 +51,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
       'The master keys come from TRUNKLINE_MASTER_KEYS. Re-wrap first (keys rotate), wait half an hour, then remove the old key from that setting on every node and restart it.'
     )
   const vault = new EnvelopeVault(keys.ring)
-  const rewrapDeps = { connections: deps.store.connections, vault, clock: deps.clock }
+  const rewrapDeps = { connections: deps.store.connections, endpoints: deps.store.webhooks.endpoints, vault, clock: deps.clock }
   const left = mode === 'add' && keys.file !== null ? (await rewrapOnce(rewrapDeps, run)).rewrapped : 0
   const added = mode === 'add' && left === 0 && keys.file !== null
   if (added) await addKey(deps, keys.file, run)
@@ -58,8 +60,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
   const rewrapped = left + done.rewrapped
   const detail = { rewrapped, unreadable: done.unreadable.length }
   await deps.store.audit.append(operatorEntry(deps.clock.now(), run, 'keys.rewrap', vault.currentKeyId, detail))
-  for (const { place, connectionId, why } of done.unreadable)
-    deps.log.error('a stored credential cannot be opened', { place, connectionId, why })
+  for (const { place, id, why } of done.unreadable) deps.log.error('a stored credential cannot be opened', { place, id, why })
   const retirement = await retireOld(deps, keys, vault, retire, done.unreadable.length, run)
   return {
     source: keys.file === null ? 'environment' : 'file',

@@ -156,8 +156,9 @@ export interface Rotation {
 
 /** A stored secret that none of the master keys opens. */
 export interface Unreadable {
-  readonly place: 'connection' | 'revocation' | 'claim'
-  readonly connectionId: string
+  readonly place: 'connection' | 'revocation' | 'claim' | 'webhook_endpoint'
+  /** Of the connection, or of the endpoint. */
+  readonly id: string
   readonly why: string
 }
 

@@ -1,15 +1,26 @@
 import { sealContext } from '@trunkline/core/app/broker-access/credentials'
+import { webhookKeysContext } from '@trunkline/core/app/webhooks/keys-context'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { CommitUnknown, type ConnectionStore, type RewrapItem, StoreUnavailable } from '@trunkline/core/ports/store'
-import { SealBroken, type Vault } from '@trunkline/core/ports/vault'
+import { CommitUnknown, type ConnectionStore, StoreUnavailable } from '@trunkline/core/ports/store'
+import { SealBroken, type SealContext, type Vault } from '@trunkline/core/ports/vault'
+import type { WebhookEndpointStore } from '@trunkline/core/ports/webhook-store'
 import { sealedKeyId } from '../vault/envelope.ts'
 import { NOTICE_MS } from '../vault/file-key-ring.ts'
 import { AdminRefused, type Run, type Unreadable } from './operations.ts'
 
 export interface RewrapDeps {
   readonly connections: Pick<ConnectionStore, 'sealedUnderOtherKeys' | 'rewrapped'>
+  readonly endpoints: Pick<WebhookEndpointStore, 'sealedUnderOtherKeys' | 'rewrapped'>
   readonly vault: Vault
   readonly clock: Clock
+}
+
+/** A sealed value, wherever it is stored. */
+interface SealedRow extends Omit<Unreadable, 'why'> {
+  readonly sealed: Uint8Array
+  readonly context: SealContext
+  /** False if it was changed meanwhile. */
+  replace(sealed: Uint8Array, keyId: string): Promise<boolean>
 }
 
 export interface Rewrapped {
@@ -83,27 +94,48 @@ class RewrapWalk {
     }
   }
 
-  async #next(): Promise<{ readonly items: readonly RewrapItem[]; readonly isAll: boolean }> {
+  async #next(): Promise<{ readonly items: readonly SealedRow[]; readonly isAll: boolean }> {
     this.#run.signal.throwIfAborted()
-    const { connections, vault } = this.#deps
     // Values that cannot be opened stay at the head of the list.
     const limit = BATCH + this.#unreadable.size
-    const found = await this.#patiently(() => connections.sealedUnderOtherKeys(vault.currentKeyId, limit))
-    return { items: found.filter(item => !this.#unreadable.has(nameOf(item))), isAll: found.length < limit }
+    const [ofLogins, ofEndpoints] = [await this.#logins(limit), await this.#endpoints(limit)]
+    const isAll = ofLogins.length < limit && ofEndpoints.length < limit
+    return { items: [...ofLogins, ...ofEndpoints].filter(item => !this.#unreadable.has(nameOf(item))), isAll }
   }
 
-  async #rewrap(item: RewrapItem): Promise<void> {
+  async #logins(limit: number): Promise<readonly SealedRow[]> {
     const { connections, vault } = this.#deps
+    const found = await this.#patiently(() => connections.sealedUnderOtherKeys(vault.currentKeyId, limit))
+    return found.map(item => {
+      const { place, connectionId: id, credentials } = item
+      const context = sealContext(item, credentials.revision)
+      return { place, id, sealed: credentials.sealed, context, replace: (bytes, keyId) => connections.rewrapped(item, bytes, keyId) }
+    })
+  }
+
+  async #endpoints(limit: number): Promise<readonly SealedRow[]> {
+    const { endpoints, vault } = this.#deps
+    const found = await this.#patiently(() => endpoints.sealedUnderOtherKeys(vault.currentKeyId, limit))
+    return found.map(known => {
+      const { endpoint, keys } = known
+      const context = webhookKeysContext(endpoint, keys.revision)
+      const replace = (bytes: Uint8Array, keyId: string) => endpoints.rewrapped(known, bytes, keyId)
+      return { place: 'webhook_endpoint', id: endpoint.endpointId, sealed: keys.sealed, context, replace }
+    })
+  }
+
+  async #rewrap(item: SealedRow): Promise<void> {
+    const { vault } = this.#deps
     try {
-      const sealed = vault.rewrap(item.credentials.sealed, sealContext(item, item.credentials.revision))
-      const bytes = sealed ?? item.credentials.sealed
+      const sealed = vault.rewrap(item.sealed, item.context)
+      const bytes = sealed ?? item.sealed
       // Stored under the key that the bytes name, which may already be newer than the requested one.
-      const swapped = await this.#patiently(() => connections.rewrapped(item, bytes, sealedKeyId(bytes)))
+      const swapped = await this.#patiently(() => item.replace(bytes, sealedKeyId(bytes)))
       if (sealed !== null) this.#met += 1
       if (sealed !== null && swapped) this.#rewrapped += 1
     } catch (cause) {
       if (!(cause instanceof SealBroken)) throw cause
-      this.#unreadable.set(nameOf(item), { place: item.place, connectionId: item.connectionId, why: cause.message })
+      this.#unreadable.set(nameOf(item), { place: item.place, id: item.id, why: cause.message })
       if (this.#unreadable.size > UNREADABLE_MAX)
         throw new AdminRefused(
           `More than ${UNREADABLE_MAX} stored credentials cannot be opened (the last: ${cause.message}). A master key is missing: restore it and run this again.`
@@ -125,6 +157,6 @@ class RewrapWalk {
   }
 }
 
-function nameOf({ place, connectionId, credentials }: RewrapItem): string {
-  return `${place} ${connectionId} ${credentials.revision}`
+function nameOf({ place, id, context }: SealedRow): string {
+  return `${place} ${id} ${context.revision}`
 }

@@ -41,6 +41,7 @@ const FIELDS: { readonly [Kind in NodeMessage['type']]: TProperties } = {
   secret_issued: { of: Type.Union([Type.Literal('key'), Type.Literal('user')]), name: text, secretHash: sha256 },
   platform_secret_changed: { platformId: uuid },
   platform_access_ended: { platformId: uuid, keyId: Type.Union([uuid, Type.Null()]) },
+  webhooks_changed: { platformId: uuid },
   market_token_used: { userKey: uuid, tokenHash: sha256, address: text },
   node_alive: { nodeId: uuid, members: Type.Array(uuid, { maxItems: 256 }) },
   rates_spent: {

@@ -82,7 +82,7 @@ function rotationSummary(done: Rotation, retire: boolean): string {
 }
 
 function complaint({ unreadable }: Rotation): string {
-  const shown = unreadable.slice(0, SHOWN_MAX).map(({ place, connectionId, why }) => `  ${place} ${connectionId}: ${why}`)
+  const shown = unreadable.slice(0, SHOWN_MAX).map(({ place, id, why }) => `  ${place} ${id}: ${why}`)
   const more = unreadable.length > SHOWN_MAX ? [`  and ${unreadable.length - SHOWN_MAX} more`] : []
   return [`${counted(unreadable.length, 'stored credential')} cannot be opened and was not changed:`, ...shown, ...more].join('\n')
 }

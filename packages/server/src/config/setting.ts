@@ -81,6 +81,13 @@ export const networks = (value: string): readonly string[] => {
   throw new Error('addresses or networks such as 10.0.0.0/8, or the names loopback, linklocal and uniquelocal, separated by commas')
 }
 
+/** Addresses and networks, without the names of the usual ones: what these comprise would be for the reader to guess. */
+export const numericNetworks = (value: string): readonly string[] => {
+  const items = list(value)
+  if (items.every(item => /^[\d.:a-f]/i.test(item) && !item.includes('%') && isNetwork(item))) return items
+  throw new Error('addresses or networks such as 10.1.0.0/16, separated by commas')
+}
+
 /** Upper-case names, each once. */
 export const brokerNames = (value: string): readonly string[] => {
   const items = list(value)

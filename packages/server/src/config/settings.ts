@@ -7,6 +7,7 @@ import {
   inspectSettings,
   integer,
   networks,
+  numericNetworks,
   oneOf,
   optionalDatabaseUrl,
   optionalInteger,
@@ -235,6 +236,14 @@ export const SETTINGS = {
     parse: origins,
     fallback: '*',
     about: 'The same for the market data stream, which browsers use with their user’s token.'
+  },
+  webhookNetworks: {
+    group: 'Serving',
+    env: 'TRUNKLINE_WEBHOOK_NETWORKS',
+    parse: numericNetworks,
+    fallback: '',
+    about:
+      'Comma-separated addresses or networks to which webhooks may be sent although they are not public, by `http` too and to every port. Each platform can then reach what is there. Empty: only public addresses, by `https`.'
   },
   answerWithinMs: {
     group: 'Orders and reads',

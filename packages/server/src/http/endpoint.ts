@@ -2,6 +2,7 @@ import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { ErrorCode } from '@trunkline/core/domain/errors'
 import type { Scope } from '@trunkline/core/domain/platform-key'
+import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Static, TSchema } from 'typebox'
 import { bodyReader } from './body-reader.ts'
 import type { Cursors } from './cursor.ts'
@@ -13,7 +14,7 @@ import type { Rendered } from './rendered.ts'
 
 /** What every handler receives besides the request. */
 export interface Service {
-  readonly deps: AppDeps
+  readonly deps: AppDeps & { readonly webhooks: WebhookPorts }
   readonly cursors: Cursors
   readonly publicUrl: () => string
 }
@@ -21,7 +22,7 @@ export interface Service {
 /** The documentation of an endpoint. */
 export interface EndpointDoc {
   readonly operationId: string
-  readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Brokers' | 'Market data'
+  readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Webhooks' | 'Brokers' | 'Market data'
   readonly summary: string
   readonly description?: string
   /** Error codes specific to this endpoint, beyond those that follow from its method, parameters and body. */

@@ -49,7 +49,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   const guard = new Guard(deps, options.limits, options.sharedLimits ?? null)
   guard.listenTo(deps.bus)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
-  const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
+  const service = { deps: { ...deps, webhooks: options.webhooks }, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
   const { forwarder } = options
   const endpointDeps = { guard, gate, queue, service, ...(forwarder !== undefined && { forwarder }) }
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, endpointDeps, prefix)

@@ -1,3 +1,4 @@
+import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Rate, SharedLimits } from '../auth/rate-limit.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
@@ -59,6 +60,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
 export interface HttpOptions {
   /** The service's URL from outside, without a trailing slash. A function, because it may depend on the port that is bound. */
   readonly publicUrl: () => string
+  readonly webhooks: WebhookPorts
   /** Addresses and networks of proxies whose `x-forwarded-for` is trusted. */
   readonly trustedProxies: readonly string[]
   readonly limits: HttpLimits
@@ -76,7 +78,7 @@ export interface HttpOptions {
   readonly sharedLimits?: SharedLimits | null
 }
 
-export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl'> = {
+export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl' | 'webhooks'> = {
   trustedProxies: [],
   limits: DEFAULT_LIMITS,
   accessLog: 'all',

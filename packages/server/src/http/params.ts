@@ -107,6 +107,11 @@ function uuid<Id extends Brand<string, string>>(description: string): Param<Id> 
   }
 }
 
+/** An identifier in the path. */
+export function uuidInPath<Id extends Brand<string, string>>(description: string): Param<Id> {
+  return uuid<Id>(description)
+}
+
 export const accountIdParam = uuid<AccountId>('Only this account.')
 export const connectionIdParam = uuid<ConnectionId>('Only this connection.')
 export const accountIdInPath = uuid<AccountId>('The account of the order.')

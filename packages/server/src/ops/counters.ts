@@ -2,6 +2,7 @@
 import type { BrokerFaultKind } from '@trunkline/core/ports/broker'
 import { GAP_CAUSES } from '@trunkline/core/ports/gap'
 import type { CounterName } from '@trunkline/core/ports/meter'
+import { WEBHOOK_FAILURES } from '@trunkline/core/ports/webhook-store'
 
 interface CounterForm {
   readonly help: string
@@ -72,7 +73,12 @@ export const COUNTERS: { readonly [name in CounterName]: CounterForm } = {
     labels: { broker, result: ['done', 'shared', 'postponed', 'given_up'] }
   },
   stream_closed_total: { help: 'Stream sockets closed, by close code', labels: { code: [...[...CLOSE_CODES].map(String), 'other'] } },
-  stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: {} }
+  stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: {} },
+  webhook_attempts_total: { help: 'Attempts to deliver webhooks, by outcome', labels: { outcome: ['succeeded', ...WEBHOOK_FAILURES] } },
+  webhook_endpoints_disabled_total: {
+    help: 'Endpoints of webhooks that the service disabled: they answered 410, or failed for five days',
+    labels: { reason: ['gone', 'failing'] }
+  }
 }
 
 /** Every combination of the known values of a counter's labels; none if a label has values that are not known. */

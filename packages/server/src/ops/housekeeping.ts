@@ -2,12 +2,16 @@ import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/t
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { AttemptStore, AuditStore, EventStore, TokenStore } from '@trunkline/core/ports/store'
+import type { WebhookDeliveryStore } from '@trunkline/core/ports/webhook-store'
 
 const SEAL_EVERY_MS = 1_000
 const SEAL_BATCH = 1_000
 const PRUNE_EVERY_MS = 60_000
 const KEEP_LINKS_MS = 7 * 24 * 3_600_000
 const DAY_MS = 24 * 3_600_000
+const KEEP_DELIVERIES_MS = 30 * DAY_MS
+/** Attempts of an endpoint that are kept. */
+const DELIVERIES_MAX = 10_000
 /** An expired token is erased a day later: if the clock was wrong, the token is valid again once the clock is right. */
 const KEEP_TOKENS_MS = DAY_MS
 /**
@@ -26,6 +30,7 @@ export interface HousekeepingCounts {
   readonly attempts: Pick<AttemptStore, 'prune'>
   readonly tokens: Pick<TokenStore, 'prune'>
   readonly events: Pick<EventStore, 'prune'>
+  readonly webhooks: { readonly deliveries: Pick<WebhookDeliveryStore, 'prune'> }
 }
 
 /** Housekeeping in a cluster. */
@@ -69,7 +74,8 @@ export class Housekeeping {
     this.#running ??= Promise.all([
       this.#every(SEAL_EVERY_MS, () => this.#seal()),
       this.#every(PRUNE_EVERY_MS, () => this.#prune()),
-      this.#every(PRUNE_EVERY_MS, () => this.#pruneEvents())
+      this.#every(PRUNE_EVERY_MS, () => this.#pruneEvents()),
+      this.#every(PRUNE_EVERY_MS, () => this.#pruneDeliveries())
     ])
   }
 
@@ -105,6 +111,13 @@ export class Housekeeping {
   async #pruneEvents(): Promise<void> {
     const before = this.#ago(this.#keepEventsMs)
     while (!this.#stopping.signal.aborted && (await this.#store.events.prune(before, EVENTS_STEP)) === EVENTS_STEP)
+      await this.#pause(EVENTS_PAUSE_MS)
+  }
+
+  async #pruneDeliveries(): Promise<void> {
+    const before = this.#ago(KEEP_DELIVERIES_MS)
+    const { deliveries } = this.#store.webhooks
+    while (!this.#stopping.signal.aborted && (await deliveries.prune(before, DELIVERIES_MAX, EVENTS_STEP)) === EVENTS_STEP)
       await this.#pause(EVENTS_PAUSE_MS)
   }
 

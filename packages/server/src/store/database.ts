@@ -18,6 +18,7 @@ import type {
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { WebhookCursorsTable, WebhookDeliveriesTable, WebhookEndpointsTable } from './webhooks/tables.ts'
 
 /** Read as a `Buffer`, written as any bytes. */
 type Bytes = ColumnType<Buffer, Uint8Array, Uint8Array>
@@ -57,6 +58,9 @@ export interface Database {
   readonly probes: ProbesTable
   readonly members: MembersTable
   readonly partitions: PartitionsTable
+  readonly webhook_endpoints: WebhookEndpointsTable
+  readonly webhook_cursors: WebhookCursorsTable
+  readonly webhook_deliveries: WebhookDeliveriesTable
   readonly schema_migrations: SchemaMigrationsTable
 }
 

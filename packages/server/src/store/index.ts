@@ -30,6 +30,9 @@ import { SqlSubmissionStore } from './submissions.ts'
 import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
+import { SqlWebhookCursorStore } from './webhooks/cursors.ts'
+import { SqlWebhookDeliveryStore } from './webhooks/deliveries.ts'
+import { SqlWebhookEndpointStore } from './webhooks/endpoints.ts'
 import type { BatchStats } from './writes/batches.ts'
 import type { FenceOf } from './writes/fences.ts'
 
@@ -140,6 +143,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
   const session = new Session(engine, deps.assertMayWrite, deps.fenceOf ?? null)
   const records = new RecordWriter(session, deps)
   const recorder = new Recorder(session, records, deps)
+  const cursors = new SqlWebhookCursorStore(session, deps)
   const eraser = new Eraser(session, deps)
   eraser.start()
   return {
@@ -154,6 +158,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     streamSlots: new SqlStreamSlotStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
+    webhooks: { endpoints: new SqlWebhookEndpointStore(session), cursors, deliveries: new SqlWebhookDeliveryStore(session) },
     keyChecks: new SqlKeyCheckStore(session),
     submissions: new SqlSubmissionStore(session),
     marketSlots: new SqlMarketSlotStore(session),
@@ -163,6 +168,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     async [Symbol.asyncDispose]() {
       await recorder.close()
       await records.close()
+      await cursors.close()
       await eraser.close()
       await session.close()
     }

@@ -44,6 +44,9 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   key_checks: CHANGE,
   erasures: CHANGE,
   probes: CHANGE,
+  webhook_endpoints: CHANGE,
+  webhook_cursors: CHANGE,
+  webhook_deliveries: CHANGE,
   members: CHANGE,
   partitions: UPDATE
 }

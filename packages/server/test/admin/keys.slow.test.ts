@@ -29,6 +29,8 @@ import {
   run
 } from './support.ts'
 
+const NO_ENDPOINTS = { sealedUnderOtherKeys: async () => [], rewrapped: async () => false }
+
 const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
 
 test('a rotation re-wraps connections and pending revocations with a new key, and writes an audit entry', async context => {
@@ -112,7 +114,7 @@ test('a credential that cannot be opened is reported, stops nothing else, and ke
   const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
   assert.equal(done.rewrapped, 1)
   assert.deepEqual(
-    done.unreadable.map(({ connectionId }) => connectionId),
+    done.unreadable.map(({ id }) => id),
     [moved.connectionId]
   )
   await assert.rejects(admin.perform('keys.rotate', { mode: 'finish', retire: 'now' }, run()), AdminRefused)
@@ -159,7 +161,7 @@ test('a late write under the old key is re-wrapped, too', async () => {
       if (pauses === 1) table.put(new EnvelopeVault(ring(old)))
     }
   }
-  const done = await rewrapAll({ connections: table, vault, clock: sleeping }, run())
+  const done = await rewrapAll({ connections: table, endpoints: NO_ENDPOINTS, vault, clock: sleeping }, run())
   assert.equal(done.rewrapped, 2)
   assert.deepEqual(table.keyIds(), ['fresh', 'fresh'])
 })
@@ -172,7 +174,7 @@ test('a steady stream of writes under the current key does not prevent a rotatio
   table.onList = () => {
     if (table.rows.size < 5_000) table.put(vault)
   }
-  const done = await rewrapAll({ connections: table, vault, clock: hurried }, run())
+  const done = await rewrapAll({ connections: table, endpoints: NO_ENDPOINTS, vault, clock: hurried }, run())
   assert.equal(done.rewrapped, 1)
   assert.ok(table.keyIds().every(id => id === 'fresh'))
 })
@@ -186,13 +188,16 @@ test('a store that is unavailable for a while is retried', async () => {
     calls += 1
     if (calls <= 3) throw new StoreUnavailable('busy')
   }
-  const done = await rewrapAll({ connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried }, run())
+  const done = await rewrapAll(
+    { connections: table, endpoints: NO_ENDPOINTS, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried },
+    run()
+  )
   assert.equal(done.rewrapped, 30)
   table.onList = () => {
     throw new StoreUnavailable('gone')
   }
   await assert.rejects(
-    rewrapAll({ connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried }, run()),
+    rewrapAll({ connections: table, endpoints: NO_ENDPOINTS, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried }, run()),
     StoreUnavailable
   )
 })
@@ -203,7 +208,7 @@ test('if almost nothing can be opened, a key is missing, and the rotation stops 
   for (let i = 0; i < 1_100; i++) table.put(lost)
   const vault = new EnvelopeVault(ring(key('fresh')))
   await assert.rejects(
-    rewrapAll({ connections: table, vault, clock: hurried }, run()),
+    rewrapAll({ connections: table, endpoints: NO_ENDPOINTS, vault, clock: hurried }, run()),
     error => error instanceof AdminRefused && error.message.includes('"lost"')
   )
 })
@@ -214,7 +219,7 @@ test('an operator who disconnects ends the rotation at the next step', async () 
   for (let i = 0; i < 1_200; i++) table.put(new EnvelopeVault(ring(old)))
   const gone = new AbortController()
   const work = rewrapAll(
-    { connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried },
+    { connections: table, endpoints: NO_ENDPOINTS, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried },
     run({ signal: gone.signal, progress: () => gone.abort(new AdminRefused('gone')) })
   )
   await assert.rejects(work, /gone/)

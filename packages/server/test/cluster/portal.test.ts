@@ -26,6 +26,7 @@ import { portal } from '../../src/portal/portal.ts'
 import { SharedSubmissions, type Submissions } from '../../src/portal/shared-submissions.ts'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
+import { buildWebhooks } from '../../src/webhooks/index.ts'
 
 const PUBLIC = 'https://trunkline.example'
 const BROKER = 'https://scripted.example/log-in'
@@ -88,7 +89,8 @@ async function open(): Promise<PortalNode> {
     meter: { count() {}, observe() {} }
   }
   const parts = undone.use(application(deps, new CredentialCache(store, bus, clock)))
-  const http = buildHttp(parts.app, { ...DEFAULT_OPTIONS, publicUrl: () => PUBLIC, accessLog: 'none' })
+  const webhooks = buildWebhooks({ webhookNetworks: [] }, deps, { add() {} }).ports
+  const http = buildHttp(parts.app, { ...DEFAULT_OPTIONS, publicUrl: () => PUBLIC, accessLog: 'none', webhooks })
   undone.defer(() => http.close())
   const nodeId = ids.uuid<NodeId>()
   await client.query(`select join_members($1, 'http://node', 'node', interval '1 hour')`, [nodeId])

@@ -76,6 +76,7 @@ test('values of each kind', () => {
     ['TRUNKLINE_PUBLIC_URL', 'https://api.example.com'],
     ['TRUNKLINE_PUBLIC_URL', 'https://api.example.com/'],
     ['TRUNKLINE_TRUSTED_PROXIES', '10.0.0.0/8, ::1,fd00::/8,loopback,uniquelocal'],
+    ['TRUNKLINE_WEBHOOK_NETWORKS', '10.0.0.0/8, ::1,fd00::/8'],
     ['TRUNKLINE_DATABASE_URL', 'postgresql://db/x'],
     ['TRUNKLINE_BROKERS', 'SANDBOX, ALPACA'],
     ['TRUNKLINE_DOCS', '0']
@@ -89,6 +90,9 @@ test('values of each kind', () => {
     ['TRUNKLINE_PUBLIC_URL', 'https://api.example.com/v1'],
     ['TRUNKLINE_PUBLIC_URL', 'ftp://api.example.com'],
     ['TRUNKLINE_TRUSTED_PROXIES', 'proxy.example.com'],
+    ['TRUNKLINE_WEBHOOK_NETWORKS', 'loopback'],
+    ['TRUNKLINE_WEBHOOK_NETWORKS', '10.0.0.0/33'],
+    ['TRUNKLINE_WEBHOOK_NETWORKS', 'fe80::1%eth0'],
     ['TRUNKLINE_TRUSTED_PROXIES', '10.0.0.0/8/8'],
     ['TRUNKLINE_DATABASE_URL', 'db.example.com'],
     ['TRUNKLINE_BROKERS', 'SANDBOX,SANDBOX'],

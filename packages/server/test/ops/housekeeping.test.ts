@@ -38,7 +38,13 @@ function stage(ages: readonly number[], eventsDays: number) {
     ages.map(ms => timestampOfMs(epochMs(clock.now()) - ms))
   )
   const never = async () => 0
-  const store = { audit: { seal: never }, attempts: { prune: never }, tokens: { prune: never }, events }
+  const store = {
+    audit: { seal: never },
+    attempts: { prune: never },
+    tokens: { prune: never },
+    events,
+    webhooks: { deliveries: { prune: never } }
+  }
   const housekeeping = new Housekeeping({ store, clock, log }, eventsDays)
   return { clock, events, warnings, housekeeping }
 }
@@ -121,7 +127,13 @@ test('of three nodes one does it, and another one once that one is gone', async 
       times[index] = (times[index] ?? 0) + 1
       return 0
     }
-    const store = { audit: { seal }, attempts: { prune: never }, tokens: { prune: never }, events: { prune: never } }
+    const store = {
+      audit: { seal },
+      attempts: { prune: never },
+      tokens: { prune: never },
+      events: { prune: never },
+      webhooks: { deliveries: { prune: never } }
+    }
     return new Housekeeping({ store, clock, log }, 1, { isOurs: () => first === index, sweep: async () => undefined })
   })
   for (const node of nodes) node.start()

@@ -93,6 +93,8 @@ export class SteppedStore {
       streamSlots: part('streamSlots', this.slots),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
+      // No day has webhooks.
+      webhooks: inner.webhooks,
       probe: () => this.#call({ name: 'probe', life, terms: null, go: () => inner.probe() }).then(() => undefined),
       [Symbol.asyncDispose]: async () => undefined
     }

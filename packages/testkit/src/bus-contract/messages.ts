@@ -34,6 +34,7 @@ export const MESSAGES: readonly BusMessage[] = [
   { type: 'secret_issued', of: 'key', name: 'pk_1', secretHash: HASH },
   { type: 'secret_issued', of: 'user', name: `${platformId} ünïcode "user"`, secretHash: HASH },
   { type: 'platform_secret_changed', platformId },
+  { type: 'webhooks_changed', platformId },
   { type: 'platform_access_ended', platformId, keyId: null },
   { type: 'platform_access_ended', platformId, keyId: uuidOf<KeyId>(0xe0) },
   { type: 'user_disabled', userKey: userKey(1) },

@@ -6,6 +6,7 @@ import { MemoryConnectionStore } from './connections.ts'
 import { MemoryDatabase, type MemoryDeps } from './database.ts'
 import { MemoryPlatformKeyStore, MemoryPlatformStore } from './platforms.ts'
 import { MemoryAccountStore, MemoryEventStore, MemoryOrderStore } from './records.ts'
+import { memoryWebhooks } from './webhooks.ts'
 
 export class MemoryStore implements Store {
   readonly platforms: MemoryPlatformStore
@@ -19,6 +20,7 @@ export class MemoryStore implements Store {
   readonly streamSlots: MemoryStreamSlotStore
   readonly tokens: MemoryTokenStore
   readonly audit: MemoryAuditStore
+  readonly webhooks: Store['webhooks']
   readonly #db: MemoryDatabase
 
   constructor(deps: MemoryDeps) {
@@ -35,6 +37,7 @@ export class MemoryStore implements Store {
     this.streamSlots = new MemoryStreamSlotStore(db)
     this.tokens = new MemoryTokenStore(db)
     this.audit = new MemoryAuditStore(db)
+    this.webhooks = memoryWebhooks(db)
   }
 
   probe(): Promise<void> {

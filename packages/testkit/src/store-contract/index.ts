@@ -14,6 +14,7 @@ import { refusedOrderCases } from './refused-orders.ts'
 import { streamSlotCases } from './stream-slots.ts'
 import { tokenCases } from './tokens.ts'
 import { userCases } from './users.ts'
+import { webhookCases } from './webhooks.ts'
 
 export function storeContract(name: string, open: () => Promise<StoreHarness>, has: { readonly sql: boolean } = { sql: true }): void {
   suite(`store contract on ${name}`, () => {
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, h
     streamSlotCases(contractCase)
     tokenCases(contractCase)
     auditCases(contractCase)
+    webhookCases(contractCase)
     // Last: it closes the store.
     lifecycleCases(contractCase)
   })

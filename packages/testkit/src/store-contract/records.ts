@@ -13,11 +13,21 @@ import type {
 } from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
-import { type KeyId, parseBrokerId, parseClOrdId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
+import {
+  type KeyId,
+  parseBrokerId,
+  parseClOrdId,
+  parseUserId,
+  parseUuid,
+  type UserKey,
+  type WebhookEndpointId
+} from '@trunkline/core/domain/ids'
 import type { Fill, Order } from '@trunkline/core/domain/order'
 import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import { parseDay, parseTimestamp, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
+import type { WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { AuditEntry, KnownToken, OrderChange, SealedValue, Store, StreamSlot } from '@trunkline/core/ports/store'
+import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 
 export const START_MS = Date.UTC(2026, 10, 20, 15)
 
@@ -296,4 +306,28 @@ export function token(
 ): KnownToken {
   const key = { keyId: null, keySecretHash: null, keyEndsAt: null }
   return { tokenHash: hash(), userKey, connectionId, ...key, createdAt, expiresAt: at(3_600_000), supersededAt: null }
+}
+
+/** An enabled endpoint of the platform, for all events. */
+export function webhookEndpoint({ platformId }: Platform, more: Partial<WebhookEndpoint> = {}): WebhookEndpoint {
+  return {
+    ...{ endpointId: uuid<WebhookEndpointId>(), platformId, url: 'https://a.example/in', description: '' },
+    ...{ filter: { topics: null, orderStatuses: null }, createdAt: at(0), disabled: null, lastSuccessAt: null, failingSince: null },
+    ...{ revision: 1, ...more }
+  }
+}
+
+/** An attempt that succeeded; null: a test message. */
+export function webhookDelivery(
+  endpointId: WebhookEndpointId,
+  userKey: UserKey | null,
+  more: Partial<WebhookDelivery> = {}
+): WebhookDelivery {
+  return {
+    ...{ deliveryId: uuid(), endpointId, messageId: `msg_${hash()}`, userKey },
+    events: userKey === null ? null : { from: 1, to: 3, firstEventId: uuid(), count: 3 },
+    ...{ reason: userKey === null ? 'test' : 'event', attempt: 1, startedAt: at(1_000), tookMs: 12.5 },
+    ...{ requestHeaders: { 'webhook-id': 'msg_x' }, requestBytes: 812, answer: { status: 200, body: 'ok', isCut: false } },
+    ...{ failure: null, retryAt: null, ...more }
+  }
 }

@@ -437,7 +437,7 @@ export interface CancelResult {
      * For `failed`: the error code that cancelling only this order would return. For `refused`: `broker_refused`.
      * Null for every other result.
      */
-    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal' | 'broker_refused' | null;
+    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal' | 'broker_refused' | null;
     /** For `failed`: the reason. For `refused`: the broker’s message. Null for every other result. */
     readonly message: string | null;
 }
@@ -486,6 +486,214 @@ export interface EventPage {
     readonly oldest_seq: number;
     /** The `seq` of the newest event; 0 before the first. */
     readonly last_seq: number;
+}
+export interface NewWebhookEndpoint {
+    /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
+    readonly url: string;
+    /** For the platform’s people. */
+    readonly description?: string | undefined;
+    /** Which updates are sent; null: all. */
+    readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null | undefined;
+    /** Of orders, only updates with one of these `normalized_status`; null: all. */
+    readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null | undefined;
+}
+/** An endpoint and its new secret. */
+export interface WebhookEndpointWithSecret {
+    readonly endpoint_id: string;
+    readonly url: string;
+    readonly description: string;
+    /** Which updates are sent; null: all. */
+    readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null;
+    /** Of orders, only updates with one of these `normalized_status`; null: all. */
+    readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null;
+    readonly created_at: string;
+    /** Null while it is enabled. */
+    readonly disabled_at: string | null;
+    /**
+     * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+     * days.
+     */
+    readonly disabled_reason: 'requested' | 'gone' | 'failing' | null;
+    /** The start of the last attempt that succeeded, within a second; null: none has. */
+    readonly last_success_at: string | null;
+    /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+    readonly failing_since: string | null;
+    /** Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first. */
+    readonly public_keys: readonly string[];
+    /** Verifies the signature `v1` of each message. Shown once; store it. */
+    readonly secret: string;
+}
+/** An endpoint that receives updates. */
+export interface WebhookEndpoint {
+    readonly endpoint_id: string;
+    readonly url: string;
+    readonly description: string;
+    /** Which updates are sent; null: all. */
+    readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null;
+    /** Of orders, only updates with one of these `normalized_status`; null: all. */
+    readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null;
+    readonly created_at: string;
+    /** Null while it is enabled. */
+    readonly disabled_at: string | null;
+    /**
+     * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+     * days.
+     */
+    readonly disabled_reason: 'requested' | 'gone' | 'failing' | null;
+    /** The start of the last attempt that succeeded, within a second; null: none has. */
+    readonly last_success_at: string | null;
+    /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+    readonly failing_since: string | null;
+}
+/** What was logged and not received yet. */
+export interface WebhookLag {
+    /** Users with such updates; counted up to 10,000. */
+    readonly users: number;
+    /** Their updates, also those that the filter will pass over. */
+    readonly updates: number;
+    /** When the oldest of these updates was logged; null: there is none. */
+    readonly oldest_at: string | null;
+}
+/** An endpoint, its keys, and how far it is behind. */
+export interface WebhookEndpointDetail {
+    readonly endpoint_id: string;
+    readonly url: string;
+    readonly description: string;
+    /** Which updates are sent; null: all. */
+    readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null;
+    /** Of orders, only updates with one of these `normalized_status`; null: all. */
+    readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null;
+    readonly created_at: string;
+    /** Null while it is enabled. */
+    readonly disabled_at: string | null;
+    /**
+     * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+     * days.
+     */
+    readonly disabled_reason: 'requested' | 'gone' | 'failing' | null;
+    /** The start of the last attempt that succeeded, within a second; null: none has. */
+    readonly last_success_at: string | null;
+    /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+    readonly failing_since: string | null;
+    /** Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first. */
+    readonly public_keys: readonly string[];
+    readonly lag: WebhookLag;
+}
+export interface WebhookEndpointChange {
+    /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
+    readonly url?: string | undefined;
+    /** For the platform’s people. */
+    readonly description?: string | undefined;
+    /** Which updates are sent; null: all. */
+    readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null | undefined;
+    /** Of orders, only updates with one of these `normalized_status`; null: all. */
+    readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null | undefined;
+    /** An endpoint that is enabled again goes on where it was. */
+    readonly enabled?: boolean | undefined;
+}
+/** The endpoint that was deleted. */
+export interface DeletedWebhookEndpoint {
+    readonly endpoint_id: string;
+}
+export interface WebhookKeyRotation {
+    /** How long the old keys sign beside the new ones. */
+    readonly overlap_hours?: number | undefined;
+}
+/** One attempt to send a message. */
+export interface WebhookDelivery {
+    readonly delivery_id: string;
+    /** The `webhook-id`: the same for each attempt of a message. */
+    readonly message_id: string;
+    /** Why the attempt was made. */
+    readonly reason: 'event' | 'retry' | 'replay' | 'test';
+    /** Null: a test message. */
+    readonly user_id: string | null;
+    /** The first update of the message; null: a test message. */
+    readonly from_seq: number | null;
+    /** The last one. */
+    readonly to_seq: number | null;
+    /** How many updates it has. */
+    readonly updates: number;
+    /** From 1, for each message. */
+    readonly attempt: number;
+    readonly started_at: string;
+    /** Until the answer had ended, or the attempt had failed. */
+    readonly took_ms: number;
+    /** Of the answer; null: there was none. */
+    readonly status: number | null;
+    /**
+     * Null: the endpoint answered with a status from 200 to 299. `status`: it answered with another one; `redirect`:
+     * redirects are not followed.
+     */
+    readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null;
+    /** When the message is tried again; null: it is not. */
+    readonly retry_at: string | null;
+}
+/** One page of a list. */
+export interface WebhookDeliveryPage {
+    readonly data: readonly WebhookDelivery[];
+    /** Send it back to read the next page; null on the last page. */
+    readonly next_cursor: string | null;
+    /** Send it back to read the previous page; null on the first page. */
+    readonly prev_cursor: string | null;
+}
+/** A header that was sent. */
+export interface SentHeader {
+    readonly name: string;
+    readonly value: string;
+}
+/** One attempt, with what was sent and answered. */
+export interface WebhookDeliveryDetail {
+    readonly delivery_id: string;
+    /** The `webhook-id`: the same for each attempt of a message. */
+    readonly message_id: string;
+    /** Why the attempt was made. */
+    readonly reason: 'event' | 'retry' | 'replay' | 'test';
+    /** Null: a test message. */
+    readonly user_id: string | null;
+    /** The first update of the message; null: a test message. */
+    readonly from_seq: number | null;
+    /** The last one. */
+    readonly to_seq: number | null;
+    /** How many updates it has. */
+    readonly updates: number;
+    /** From 1, for each message. */
+    readonly attempt: number;
+    readonly started_at: string;
+    /** Until the answer had ended, or the attempt had failed. */
+    readonly took_ms: number;
+    /** Of the answer; null: there was none. */
+    readonly status: number | null;
+    /**
+     * Null: the endpoint answered with a status from 200 to 299. `status`: it answered with another one; `redirect`:
+     * redirects are not followed.
+     */
+    readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null;
+    /** When the message is tried again; null: it is not. */
+    readonly retry_at: string | null;
+    readonly request_headers: readonly SentHeader[];
+    readonly request_bytes: number;
+    /** The body, made again from the log; null: the log does not have all of it any more. */
+    readonly request_body: string | null;
+    /** The first 4 KiB; null: there was no answer. */
+    readonly answer_body: string | null;
+    /** Whether the answer was longer. */
+    readonly answer_is_cut: boolean;
+}
+export interface WebhookReplay {
+    /** The `webhook-id` of a message. Send either this or the others. */
+    readonly message_id?: string | undefined;
+    readonly user_id?: string | undefined;
+    /** The first update that is sent again. */
+    readonly from_seq?: number | undefined;
+    /** The last one; at most 10000 are sent again. */
+    readonly to_seq?: number | undefined;
+}
+/** What is being sent again. */
+export interface AcceptedWebhookReplay {
+    readonly endpoint_id: string;
+    readonly from_seq: number;
+    readonly to_seq: number;
 }
 /**
  * A combination that the broker accepts. An order with any other combination is refused before the broker is
@@ -701,7 +909,7 @@ export interface Problem {
     /** What was expected, what was found, and what to do. */
     readonly message: string;
     /** Stable, for programs. Later versions may add codes. */
-    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal';
+    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal';
     readonly request_id: string;
     /**
      * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -1086,6 +1294,149 @@ export interface ListEventsCall {
 }
 /** List a user’s updates */
 export declare const listEvents: Operation<ListEventsCall>;
+/** Parameters, body and answer of {@link createWebhookEndpoint}. */
+export interface CreateWebhookEndpointCall {
+    readonly auth: 'platform';
+    readonly path: Readonly<Record<never, never>>;
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: NewWebhookEndpoint;
+    readonly answer: WebhookEndpointWithSecret;
+}
+/** Create a webhook endpoint */
+export declare const createWebhookEndpoint: Operation<CreateWebhookEndpointCall>;
+/** Parameters, body and answer of {@link listWebhookEndpoints}. */
+export interface ListWebhookEndpointsCall {
+    readonly auth: 'platform';
+    readonly path: Readonly<Record<never, never>>;
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: undefined;
+    readonly answer: readonly WebhookEndpoint[];
+}
+/** List webhook endpoints */
+export declare const listWebhookEndpoints: Operation<ListWebhookEndpointsCall>;
+/** Parameters, body and answer of {@link readWebhookEndpoint}. */
+export interface ReadWebhookEndpointCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: undefined;
+    readonly answer: WebhookEndpointDetail;
+}
+/** Read a webhook endpoint */
+export declare const readWebhookEndpoint: Operation<ReadWebhookEndpointCall>;
+/** Parameters, body and answer of {@link changeWebhookEndpoint}. */
+export interface ChangeWebhookEndpointCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: WebhookEndpointChange;
+    readonly answer: WebhookEndpointDetail;
+}
+/** Change a webhook endpoint */
+export declare const changeWebhookEndpoint: Operation<ChangeWebhookEndpointCall>;
+/** Parameters, body and answer of {@link deleteWebhookEndpoint}. */
+export interface DeleteWebhookEndpointCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: undefined;
+    readonly answer: DeletedWebhookEndpoint;
+}
+/** Delete a webhook endpoint */
+export declare const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointCall>;
+/** Parameters, body and answer of {@link rotateWebhookKeys}. */
+export interface RotateWebhookKeysCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: WebhookKeyRotation;
+    readonly answer: WebhookEndpointWithSecret;
+}
+/** Rotate the keys of a webhook endpoint */
+export declare const rotateWebhookKeys: Operation<RotateWebhookKeysCall>;
+/** Parameters, body and answer of {@link testWebhookEndpoint}. */
+export interface TestWebhookEndpointCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: undefined;
+    readonly answer: WebhookDelivery;
+}
+/** Send a test message */
+export declare const testWebhookEndpoint: Operation<TestWebhookEndpointCall>;
+/** Parameters, body and answer of {@link listWebhookDeliveries}. */
+export interface ListWebhookDeliveriesCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: {
+        /** Only deliveries of this user’s updates. */
+        readonly user_id?: string | undefined;
+        /** Only attempts of this message. */
+        readonly message_id?: string | undefined;
+        /** Only attempts that ended so. */
+        readonly outcome?: 'succeeded' | 'failed' | undefined;
+        /** Attempts that began at or after this time. RFC 3339 with seconds and an offset (`Z`, `-05:00`). */
+        readonly start_time?: string | undefined;
+        /** Attempts that began at or before this time. RFC 3339 with seconds and an offset (`Z`, `-05:00`). */
+        readonly end_time?: string | undefined;
+        /** Maximum number of rows on a page. */
+        readonly limit?: number | undefined;
+        /** The `next_cursor` of a page: returns the page after it. Cannot be combined with `prev_cursor`. */
+        readonly next_cursor?: string | undefined;
+        /** The `prev_cursor` of a page: returns the page before it. */
+        readonly prev_cursor?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly answer: WebhookDeliveryPage;
+}
+/** List what was sent to a webhook endpoint */
+export declare const listWebhookDeliveries: Operation<ListWebhookDeliveriesCall>;
+/** Parameters, body and answer of {@link readWebhookDelivery}. */
+export interface ReadWebhookDeliveryCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+        /** The delivery. */
+        readonly delivery_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: undefined;
+    readonly answer: WebhookDeliveryDetail;
+}
+/** Read what was sent and answered */
+export declare const readWebhookDelivery: Operation<ReadWebhookDeliveryCall>;
+/** Parameters, body and answer of {@link replayWebhooks}. */
+export interface ReplayWebhooksCall {
+    readonly auth: 'platform';
+    readonly path: {
+        /** The endpoint. */
+        readonly endpoint_id: string;
+    };
+    readonly query: Readonly<Record<never, never>>;
+    readonly body: WebhookReplay;
+    readonly answer: AcceptedWebhookReplay;
+}
+/** Send updates again */
+export declare const replayWebhooks: Operation<ReplayWebhooksCall>;
 /** Parameters, body and answer of {@link listBrokers}. */
 export interface ListBrokersCall {
     readonly auth: 'platform';

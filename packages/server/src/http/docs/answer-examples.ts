@@ -174,6 +174,45 @@ const MARKET = {
   }
 }
 
+const endpoint_id = '01a1fc40-a0c8-7000-8c5e-4a1b7c0d9e21'
+const endpoint = {
+  ...{ endpoint_id, url: 'https://hooks.example.com/trunkline', description: 'production', topics: ['orders'], order_statuses: null },
+  ...{ created_at: '2026-11-20T14:00:00.000000Z', disabled_at: null, disabled_reason: null, last_success_at: NOW, failing_since: null }
+}
+const public_keys = ['whpk_6vVYr0aQ3fWmXnS2o9w1Tz5cQkP8sJ7uGdB4eHxLyMI=']
+const delivery = {
+  ...{ delivery_id: '01a1fc40-be10-7000-a1b2-c3d4e5f60718', message_id: 'msg_ZpQ0b3mYx2cS9tV8wK1LrN5uE7aH4dJ6', reason: 'event', user_id },
+  ...{ from_seq: 41, to_seq: 43, updates: 3, attempt: 1, started_at: NOW, took_ms: 38, status: 204, failure: null, retry_at: null }
+}
+const WEBHOOKS: Readonly<Record<string, unknown>> = {
+  createWebhookEndpoint: { ...endpoint, last_success_at: null, public_keys, secret: 'whsec_…' },
+  listWebhookEndpoints: [endpoint],
+  readWebhookEndpoint: { ...endpoint, public_keys, lag: { users: 0, updates: 0, oldest_at: null } },
+  changeWebhookEndpoint: { ...endpoint, public_keys, lag: { users: 2, updates: 57, oldest_at: '2026-11-20T14:12:31.201000Z' } },
+  deleteWebhookEndpoint: { endpoint_id },
+  rotateWebhookKeys: { ...endpoint, public_keys: ['whpk_Yh3dQ0c7rWbN1sKfU9tZ4xVgM2pLjE8oAiC5nHyT6lw=', ...public_keys], secret: 'whsec_…' },
+  testWebhookEndpoint: {
+    ...{ ...delivery, message_id: 'msg_test_01a1fc40-be11-7000-9d8e-7f6a5b4c3d2e', reason: 'test', user_id: null },
+    ...{ from_seq: null, to_seq: null, updates: 0, status: 500, failure: 'status' }
+  },
+  listWebhookDeliveries: page(delivery),
+  readWebhookDelivery: {
+    ...delivery,
+    request_headers: [
+      { name: 'content-type', value: 'application/json' },
+      { name: 'user-agent', value: 'Trunkline-Webhooks' },
+      { name: 'webhook-id', value: delivery.message_id },
+      { name: 'webhook-timestamp', value: '1795271400' },
+      { name: 'webhook-signature', value: 'v1,… v1a,…' }
+    ],
+    request_bytes: 2_904,
+    request_body: '{"type":"events","data":[…]}',
+    answer_body: '',
+    answer_is_cut: false
+  },
+  replayWebhooks: { endpoint_id, from_seq: 1, to_seq: 100 }
+}
+
 /** By operation id. A test validates each against its schema. */
 export const ANSWERS: Readonly<Record<string, unknown>> = {
   createUser: { user_id, 'user-secret': 'us_…' },
@@ -224,5 +263,6 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   ...TRADING,
   ...MARKET,
   listEvents: { data: [orderUpdate, positionsUpdate, balanceUpdate], next_after: null, oldest_seq: 1, last_seq: 43 },
+  ...WEBHOOKS,
   listBrokers: [broker]
 }

@@ -14,6 +14,7 @@ const TAGS = {
   Accounts: 'A user’s accounts as the broker reports them.',
   Orders: 'Placing, reading, modifying and cancelling orders.',
   Events: 'The log of every update that the broker stream sent.',
+  Webhooks: 'Endpoints that receive the same updates by HTTP, and what was sent to them.',
   Brokers: 'The available brokers and their capabilities.',
   'Market data': 'Single reads of market data from the user’s broker. To receive changes, use the market data stream.'
 } as const satisfies Record<Endpoint['tag'], string>

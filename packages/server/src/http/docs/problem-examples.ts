@@ -22,6 +22,8 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   connection_not_found: { message: 'The user has no connection with this connection_id.' },
   account_not_found: { message: 'The user has no account with this account_id.' },
   order_not_found: { message: 'The user has no order with this order_id.' },
+  webhook_endpoint_not_found: { message: 'The platform has no webhook endpoint with this endpoint_id.' },
+  webhook_delivery_not_found: { message: 'The endpoint has no delivery with this delivery_id; it may have been erased.' },
   route_not_found: { message: 'There is nothing at this address; the reference at /docs lists every address.' },
   method_not_allowed: { message: 'This address takes GET and HEAD.' },
   upgrade_required: { message: 'This address is for WebSockets.' },
@@ -34,6 +36,8 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   connection_broken: { message: 'The broker no longer accepts this connection; have the user connect this broker again.' },
   connection_claimed: { message: 'This connection was claimed already.' },
   claim_refused: { message: 'The claim_code is wrong or no longer good; have the user connect again.' },
+  webhook_endpoint_limit: { message: 'The platform has 16 endpoints, the maximum; delete one of them.' },
+  webhook_endpoint_disabled: { message: 'The endpoint is disabled; enable it first, and it goes on where it was.' },
   order_not_open: { message: 'The order is filled and can no longer be changed.' },
   order_not_supported: about(
     'order_tif',

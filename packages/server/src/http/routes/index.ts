@@ -7,12 +7,15 @@ import { deleteOrder, patchOrder, postCancel, postOrder, postPreview } from './o
 import { getOrder, getOrderOfAccount, getOrders } from './orders.ts'
 import { getBrokers, getEvents } from './platform.ts'
 import { USERS } from './users.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   ...USERS,
   ...CONNECTIONS,
   ...ACCOUNTS,
   ...[postOrder, postPreview, getOrders, getOrder, getOrderOfAccount, patchOrder, deleteOrder, postCancel],
-  ...[getEvents, getBrokers],
+  getEvents,
+  ...WEBHOOKS,
+  getBrokers,
   ...MARKET
 ]

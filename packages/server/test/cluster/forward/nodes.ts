@@ -37,6 +37,7 @@ import { openStore, type SqlStore } from '../../../src/store/index.ts'
 import { StreamGateway } from '../../../src/stream/gateway.ts'
 import { MarketStream } from '../../../src/stream/market/index.ts'
 import { Sha256Hasher } from '../../../src/vault/hasher.ts'
+import { buildWebhooks } from '../../../src/webhooks/index.ts'
 import { ScriptedOwnership } from './scripted-ownership.ts'
 
 export const HASHER = new Sha256Hasher(Buffer.alloc(32, 7))
@@ -119,6 +120,7 @@ export class TestNode implements AsyncDisposable {
     this.http = buildHttp(this.#application.app, {
       ...DEFAULT_OPTIONS,
       publicUrl: () => this.url,
+      webhooks: buildWebhooks({ webhookNetworks: [] }, deps, { add() {} }).ports,
       observe: request => void this.observed.push(request),
       forwarder,
       ...options.http

@@ -26,6 +26,7 @@ export async function fill(store: Store): Promise<Keys> {
   await fillRecords(store, owner)
   await fillOrders(store, owner)
   await fillLogins(store, owner)
+  await fillWebhooks(store, owner)
   await store.audit.seal(1_000)
   await store.audit.append(make.audit('after.the.seal', { facts: 'kept "as they were"', count: 2, none: null }))
   return keys
@@ -89,6 +90,15 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   const waiting = [make.account(unclaimed)]
   await store.connections.create(unclaimed, waiting, make.sealed(), attempt.attemptId, make.audit('connection.create'), pending)
   await store.streamSlots.take({ ...make.slot(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
+}
+
+async function fillWebhooks(store: Store, { platform, user }: make.Owner): Promise<void> {
+  const endpoint = make.webhookEndpoint(platform, { filter: { topics: ['orders'], orderStatuses: ['filled'] } })
+  await store.webhooks.endpoints.create(endpoint, make.sealed(), 16, make.audit('webhook.create'))
+  const { endpointId } = endpoint
+  const delivery = make.webhookDelivery(endpointId, user.userKey, { failure: 'timeout', answer: null, retryAt: make.at(6_000) })
+  const cursor = { seq: 1, tryingTo: 2, attempts: 1, retryAt: make.at(6_000) }
+  await store.webhooks.cursors.progress({ endpointId, userKey: user.userKey, cursor, delivery })
 }
 
 /** Everything the store's interface returns of the data set, in a fixed order. */

@@ -78,6 +78,16 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'List the user’s orders. An order is found by its `cl_order_id` too.',
     again: 'changed'
   },
+  webhook_endpoint_not_found: {
+    meaning: 'Your platform has no webhook endpoint with this `endpoint_id`. It may have been deleted.',
+    remedy: 'List the endpoints.',
+    again: 'changed'
+  },
+  webhook_delivery_not_found: {
+    meaning: 'The endpoint has no delivery with this id, or none any more: deliveries are kept for 30 days.',
+    remedy: 'List the deliveries of the endpoint. Events can be sent again by `user_id` and `seq`.',
+    again: 'changed'
+  },
   route_not_found: {
     meaning: 'There is nothing at this address.',
     remedy: 'Compare the address with the reference.',
@@ -121,6 +131,16 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
   claim_refused: {
     meaning: 'The `claim_code` is wrong, or its time is over.',
     remedy: 'Have the user connect again.',
+    again: 'changed'
+  },
+  webhook_endpoint_limit: {
+    meaning: 'Your platform has as many webhook endpoints as it may have.',
+    remedy: 'Delete one, or let one endpoint receive for several purposes.',
+    again: 'changed'
+  },
+  webhook_endpoint_disabled: {
+    meaning: 'The webhook endpoint is disabled, so nothing is sent to it.',
+    remedy: 'Enable it. It then goes on where it was, and needs no replay for what came meanwhile.',
     again: 'changed'
   },
   order_not_open: {

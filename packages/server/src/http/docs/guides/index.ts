@@ -9,7 +9,7 @@ import { anchorOf, rendered } from './markdown.ts'
 const FOLDER = new URL('../../../../../../docs/guides/', import.meta.url)
 const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g
 /** The reading order. Guides not listed here follow, sorted by name. */
-const ORDER = ['connect', 'orders', 'stream', 'market-data', 'sandbox', 'brokers', 'operating', 'versions']
+const ORDER = ['connect', 'orders', 'stream', 'webhooks', 'market-data', 'sandbox', 'brokers', 'operating', 'versions']
 
 /** Mounts `/docs/guides` and a page for each guide. Does nothing if the installation has no guides. */
 export function serveGuides(app: FastifyInstance, headers: Readonly<Record<string, string>>): void {

@@ -53,6 +53,20 @@ export const TYPESCRIPT: Readonly<Record<string, string>> = {
   cancelOrder: `const order = await ada.orders.cancel({ account_id, order_id })`,
   cancelOrders: `const { results } = await ada.orders.cancelAll({ account_id })`,
   listEvents: `for await (const event of trunkline.events({ user_id: 'ada', after: 41 })) console.log(event.seq, event.type)`,
+  createWebhookEndpoint: `const { endpoint_id, secret } = await trunkline.webhookEndpoints.create({
+  url: 'https://hooks.example.com/trunkline',
+  topics: ['orders']
+})`,
+  listWebhookEndpoints: `const endpoints = await trunkline.webhookEndpoints.list()`,
+  readWebhookEndpoint: `const { lag } = await trunkline.webhookEndpoints.read({ endpoint_id })`,
+  changeWebhookEndpoint: `await trunkline.webhookEndpoints.change({ endpoint_id, enabled: true })`,
+  deleteWebhookEndpoint: `await trunkline.webhookEndpoints.delete({ endpoint_id })`,
+  rotateWebhookKeys: `const { secret } = await trunkline.webhookEndpoints.rotateKeys({ endpoint_id, overlap_hours: 24 })`,
+  testWebhookEndpoint: `const { status, failure } = await trunkline.webhookEndpoints.test({ endpoint_id })`,
+  listWebhookDeliveries: `const failed = trunkline.webhookEndpoints.deliveries({ endpoint_id, outcome: 'failed' })
+for await (const { message_id, failure } of failed) console.log(message_id, failure)`,
+  readWebhookDelivery: `const { request_body } = await trunkline.webhookEndpoints.delivery({ endpoint_id, delivery_id })`,
+  replayWebhooks: `await trunkline.webhookEndpoints.replay({ endpoint_id, user_id: 'ada', from_seq: 1, to_seq: 100 })`,
   listBrokers: `const brokers = await trunkline.brokers()`,
   searchSymbols: `const symbols = await ada.marketData.symbols({ connection_id, search: 'apple' })`,
   readExpirations: `const dates = await ada.marketData.expirations({ connection_id, symbol: 'AAPL' })`,

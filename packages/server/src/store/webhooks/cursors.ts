@@ -1,0 +1,135 @@
+import type { UserId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
+import type { Partition } from '@trunkline/core/domain/partition'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { WebhookCursor } from '@trunkline/core/domain/webhook'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { WebhookBacklog, WebhookCursorStore, WebhookLag, WebhookProgress } from '@trunkline/core/ports/webhook-store'
+import type { Session } from '../session.ts'
+import { BatchWriter } from '../writes/batch-writer.ts'
+import { writeDelivery } from './documents.ts'
+
+/** Users that the figures of how far an endpoint is behind count. */
+const LAG_USERS_MAX = 10_000
+
+const RECORD = 'select record_webhooks($1) as found'
+
+const COLUMNS = `coalesce(cursors.seq, 0) as seq, cursors.trying_to, coalesce(cursors.attempts, 0) as attempts, cursors.retry_at`
+
+// A user's partition is the last byte of its key.
+const BEHIND = `select endpoints.endpoint_id, users.user_key, users.user_id, counters.last_seq, ${COLUMNS}
+  from webhook_endpoints endpoints
+  join platforms using (platform_id)
+  join users on users.platform_id = endpoints.platform_id
+  join user_counters counters on counters.user_key = users.user_key
+  left join webhook_cursors cursors on cursors.endpoint_id = endpoints.endpoint_id and cursors.user_key = users.user_key
+  where endpoints.disabled_at is null and platforms.disabled_at is null
+    and counters.last_seq > coalesce(cursors.seq, 0)
+    and get_byte(uuid_send(users.user_key), 15) = any ($1::int[])
+    and ($2::uuid is null or (endpoints.endpoint_id, users.user_key) > ($2::uuid, $3::uuid))
+  order by endpoints.endpoint_id, users.user_key limit $4`
+
+const FIND = `select ${COLUMNS} from webhook_cursors cursors where endpoint_id = $1 and user_key = $2`
+
+const LAG = `with behind as (
+    select counters.user_key, counters.last_seq - coalesce(cursors.seq, 0) as events,
+      greatest(coalesce(cursors.seq, 0) + 1, counters.first_seq) as next_seq
+    from webhook_endpoints endpoints
+    join users using (platform_id)
+    join user_counters counters on counters.user_key = users.user_key
+    left join webhook_cursors cursors on cursors.endpoint_id = endpoints.endpoint_id and cursors.user_key = users.user_key
+    where endpoints.endpoint_id = $1 and counters.last_seq > coalesce(cursors.seq, 0)
+    limit $2
+  )
+  select count(*)::int as users, coalesce(sum(events), 0)::bigint as events,
+    (select min(at) from behind join events on events.user_key = behind.user_key and events.seq = behind.next_seq) as oldest_at
+  from behind`
+
+interface CursorRow {
+  readonly seq: number
+  readonly trying_to: number | null
+  readonly attempts: number
+  readonly retry_at: Timestamp | null
+}
+
+interface BacklogRow extends CursorRow {
+  readonly endpoint_id: WebhookEndpointId
+  readonly user_key: UserKey
+  readonly user_id: UserId
+  readonly last_seq: number
+}
+
+interface Unit {
+  readonly step: WebhookProgress
+  readonly size: number
+}
+
+export class SqlWebhookCursorStore implements WebhookCursorStore {
+  readonly #session: Session
+  readonly #writer: BatchWriter<Unit, { readonly isKnown: boolean }>
+
+  constructor(session: Session, deps: { readonly clock: Clock; readonly log: Log }) {
+    this.#session = session
+    const rules = {
+      what: 'webhook attempts',
+      keys: ({ step: { endpointId, userKey } }: Unit) => [`${endpointId} ${userKey}`],
+      write: (units: readonly Unit[]) => this.#write(units)
+    }
+    this.#writer = new BatchWriter(rules, deps)
+  }
+
+  async behind(
+    partitions: ReadonlySet<Partition>,
+    after: { readonly endpointId: WebhookEndpointId; readonly userKey: UserKey } | null,
+    limit: number
+  ): Promise<readonly WebhookBacklog[]> {
+    const edge = [after?.endpointId ?? null, after?.userKey ?? null]
+    const rows = await this.#session.rows<BacklogRow>(BEHIND, [[...partitions], ...edge, limit])
+    return rows.map(row => ({
+      endpointId: row.endpoint_id,
+      userKey: row.user_key,
+      userId: row.user_id,
+      cursor: cursorOf(row),
+      last: row.last_seq
+    }))
+  }
+
+  async find(endpointId: WebhookEndpointId, userKey: UserKey): Promise<WebhookCursor | null> {
+    const [row] = await this.#session.rows<CursorRow>(FIND, [endpointId, userKey])
+    return row === undefined ? null : cursorOf(row)
+  }
+
+  async progress(step: WebhookProgress): Promise<boolean> {
+    return (await this.#writer.submit({ step, size: 1 })).isKnown
+  }
+
+  async lag(endpointId: WebhookEndpointId): Promise<WebhookLag> {
+    const [row] = await this.#session.rows<{ users: number; events: number; oldest_at: Timestamp | null }>(LAG, [endpointId, LAG_USERS_MAX])
+    return { users: row?.users ?? 0, events: row?.events ?? 0, oldestAt: row?.oldest_at ?? null }
+  }
+
+  /** Writes what waits; accepts nothing more. */
+  close(): Promise<void> {
+    return this.#writer.close()
+  }
+
+  async #write(units: readonly Unit[]): Promise<readonly { readonly isKnown: boolean }[]> {
+    const users = [...new Set(units.map(({ step }) => step.userKey))]
+    const steps = JSON.stringify(units.map(({ step }, place) => stepOf(step, place)))
+    const [row] = await this.#session.ownedStatement<{ found: string }>(RECORD, [steps], users)
+    const found = new Set<unknown>(JSON.parse(row?.found ?? '[]'))
+    return units.map((_, place) => ({ isKnown: found.has(place) }))
+  }
+}
+
+function stepOf({ endpointId, userKey, cursor: { seq, tryingTo, attempts, retryAt }, delivery }: WebhookProgress, place: number): object {
+  const moved = { place, endpoint: endpointId, user: userKey, seq, tryingTo, attempts, retryAt }
+  if (delivery === null) return moved
+  const { deliveryId, messageId, startedAt, failure } = delivery
+  const kept = { delivery: deliveryId, message: messageId, startedAt, hasSucceeded: failure === null, document: writeDelivery(delivery) }
+  return { ...moved, ...kept }
+}
+
+function cursorOf({ seq, trying_to: tryingTo, attempts, retry_at: retryAt }: CursorRow): WebhookCursor {
+  return { seq, tryingTo, attempts, retryAt }
+}

@@ -1,0 +1,163 @@
+import type { UserId, UserKey } from '@trunkline/core/domain/ids'
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { WebhookCursor } from '@trunkline/core/domain/webhook'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
+import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '@trunkline/core/ports/webhook-store'
+import type { Chain, EndpointQueue } from './endpoint-queue.ts'
+import type { Exchange, WebhookOutcome } from './exchange.ts'
+import { EVENTS_MAX, nextStretch, type WebhookMessage } from './message.ts'
+import { HEADERS } from './requests.ts'
+import { FAILING_MS, retryAt } from './retries.ts'
+import { signedHeadersOf } from './signing-keys.ts'
+
+export interface RunnerDeps {
+  readonly cursors: Pick<WebhookCursorStore, 'find' | 'progress'>
+  readonly endpoints: Pick<WebhookEndpointStore, 'setDisabled'>
+  readonly events: Pick<EventStore, 'read' | 'span'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
+  readonly ids: Ids
+  readonly log: Log
+  readonly meter: Pick<Meter, 'count'>
+  readonly exchange: Exchange
+}
+
+/** When a chain goes on: now, at a time, once there is more, or never, since the endpoint or the user is gone. */
+export type Next = 'ready' | 'passed' | 'gone' | Timestamp
+
+/** Without a row: the user is newer than the endpoint. */
+const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: null }
+const GONE = 410
+
+/** What there is to send of a user's log. */
+interface Part {
+  readonly cursor: WebhookCursor
+  readonly message: WebhookMessage
+  /** Where the cursor is afterwards. */
+  readonly to: number
+}
+
+/** Takes a user of an endpoint one step further: it passes events over, or makes one attempt and writes how it ended. */
+export class ChainRunner {
+  readonly #deps: RunnerDeps
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws StoreUnavailable: the cursor is then where the store has it */
+  async run(queue: EndpointQueue, chain: Chain, userId: UserId): Promise<Next> {
+    const { cursors, clock } = this.#deps
+    const cursor = chain.cursor ?? (await cursors.find(queue.endpoint.endpointId, chain.userKey)) ?? START
+    chain.cursor = cursor
+    if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
+    if (cursor.seq >= chain.last) return 'passed'
+    const read = await this.#read(chain.userKey, cursor)
+    const { endpointId, filter } = queue.endpoint
+    const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
+    // The log has nothing more: the user is gone.
+    if (to === cursor.seq) return 'gone'
+    if (message === null) {
+      chain.cursor = { ...START, seq: to }
+      chain.isDirty = true
+      return to < chain.last ? 'ready' : 'passed'
+    }
+    if (chain.isOver || queue.isDisabled) return 'passed'
+    return await this.#attempt(queue, chain, { cursor, message, to })
+  }
+
+  /** Writes that events were passed over. False if the endpoint or the user is gone. @throws StoreUnavailable */
+  async flush(queue: EndpointQueue, chain: Chain): Promise<boolean> {
+    const { cursor, userKey } = chain
+    if (cursor === null || !chain.isDirty) return true
+    chain.isDirty = false
+    return await this.#deps.cursors.progress({ endpointId: queue.endpoint.endpointId, userKey, cursor, delivery: null })
+  }
+
+  async #read(userKey: UserKey, cursor: WebhookCursor): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
+    const { events } = this.#deps
+    const found: LoggedEvent[] = []
+    // A message that was tried is read to its end, however the log divides it.
+    for (let after = cursor.seq; found.length < EVENTS_MAX; ) {
+      const part = await events.read(userKey, after, EVENTS_MAX - found.length)
+      found.push(...part)
+      after = part.at(-1)?.seq ?? after
+      if (part.length === 0 || cursor.tryingTo === null || after >= cursor.tryingTo) break
+    }
+    const [first] = found
+    if (first !== undefined) return { events: found, erasedTo: first.seq - 1 }
+    const { oldest, last } = await events.span(userKey)
+    return { events: [], erasedTo: Math.min(oldest - 1, last) }
+  }
+
+  async #attempt(queue: EndpointQueue, chain: Chain, { cursor, message, to }: Part): Promise<Next> {
+    const { clock, cursors, ids, meter } = this.#deps
+    const { endpointId, url } = queue.endpoint
+    const startedAt = clock.now()
+    const begun = clock.monotonicMs()
+    const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
+    const outcome = await this.#deps.exchange({ url, headers, body: message.body })
+    const attempts = cursor.attempts + 1
+    const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
+    const next: WebhookCursor =
+      again === null ? { ...START, seq: to } : { seq: cursor.seq, tryingTo: cursor.tryingTo ?? to, attempts, retryAt: again }
+    const { messageId, from, to: last, firstEventId, count } = message
+    const delivery: WebhookDelivery = {
+      ...{ deliveryId: ids.uuid(), endpointId, messageId, userKey: chain.userKey },
+      ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
+      ...{ tookMs: Math.round(clock.monotonicMs() - begun), requestHeaders: headers, requestBytes: message.body.byteLength },
+      ...{ answer: outcome.answer, failure: outcome.failure, retryAt: again }
+    }
+    meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
+    const isKnown = await cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
+    chain.cursor = next
+    chain.isDirty = false
+    await this.#judge(queue, outcome, startedAt)
+    if (!isKnown) return 'gone'
+    return again ?? (to < chain.last ? 'ready' : 'passed')
+  }
+
+  /** Counts what an attempt says of the endpoint, and disables one that wants no more, or has failed for too long. */
+  async #judge(queue: EndpointQueue, { answer, failure }: WebhookOutcome, at: Timestamp): Promise<void> {
+    const { log } = this.#deps
+    const { endpointId, platformId } = queue.endpoint
+    if (failure === null) {
+      if (queue.failures > 0) log.info('a webhook endpoint receives again', { endpointId, platformId, failures: queue.failures })
+      queue.failures = 0
+      queue.failingSince = null
+      return
+    }
+    if (queue.failures === 0) log.warn('a webhook endpoint fails', { endpointId, platformId, failure, status: answer?.status ?? null })
+    queue.failures += 1
+    queue.failingSince ??= at
+    if (queue.isDisabled) return
+    if (answer?.status === GONE) await this.#disable(queue, 'gone')
+    else if (epochMs(at) - epochMs(queue.failingSince) >= FAILING_MS) await this.#disable(queue, 'failing')
+  }
+
+  async #disable(queue: EndpointQueue, reason: 'gone' | 'failing'): Promise<void> {
+    const { clock, endpoints, log, meter } = this.#deps
+    const { endpointId, platformId } = queue.endpoint
+    queue.isDisabled = true
+    try {
+      const at = clock.now()
+      await endpoints.setDisabled(
+        endpointId,
+        { at, reason },
+        {
+          ...{ at, actor: 'service', action: 'webhook_endpoint.disable', target: `webhook_endpoint:${endpointId}`, result: 'ok' },
+          ...{ ip: null, requestId: null, detail: { reason } }
+        }
+      )
+      meter.count('webhook_endpoints_disabled_total', { reason })
+      log.warn('a webhook endpoint was disabled', { endpointId, platformId, reason })
+    } catch (cause) {
+      // The next failure tries it again.
+      queue.isDisabled = false
+      throw cause
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { setBounded } from '@trunkline/core/app/bounded-map'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { WebhookCursor, WebhookEndpoint } from '@trunkline/core/domain/webhook'
+import type { KnownWebhookEndpoint } from '@trunkline/core/ports/webhook-store'
+import type { WebhookSigner } from './signing-keys.ts'
+
+/** A user of an endpoint whose log goes on after the cursor, or whose cursor is not written yet. */
+export interface Chain {
+  readonly userKey: UserKey
+  /** Null: to be read from the store. */
+  cursor: WebhookCursor | null
+  /** The newest event that is known. */
+  last: number
+  state: 'ready' | 'running' | 'waiting' | 'passed'
+  /** The cursor passed events that were not sent, and this is not written. */
+  isDirty: boolean
+  /** This node sends no more to it; an attempt on its way still writes what it did. */
+  isOver: boolean
+}
+
+/** Attempts at once to one endpoint. */
+export const PLACES = 32
+/** So many failures in a row leave it one place. */
+const FAILURES = 10
+/** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
+const CAUGHT_UP_MAX = 1_000
+const SECOND_MS = 1_000
+
+/** The users of one endpoint that wait to be sent to. Each is in one state; those that are caught up cost nothing. */
+export class EndpointQueue {
+  known: KnownWebhookEndpoint
+  signer: WebhookSigner
+  /** Failures since the last success. */
+  failures = 0
+  failingSince: Timestamp | null
+  isDisabled = false
+  readonly chains = new Map<UserKey, Chain>()
+  readonly #ready = new Set<Chain>()
+  /** By the second in which they are tried again: a timer for each would cost more than the rest of it. */
+  readonly #retries = new Map<number, Set<Chain>>()
+  readonly #caughtUp = new Map<UserKey, WebhookCursor>()
+  #running = 0
+
+  constructor(known: KnownWebhookEndpoint, signer: WebhookSigner) {
+    this.known = known
+    this.signer = signer
+    this.failingSince = known.endpoint.failingSince
+  }
+
+  get endpoint(): WebhookEndpoint {
+    return this.known.endpoint
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** Whether an attempt may begin, as far as this endpoint is concerned. */
+  get hasWork(): boolean {
+    return !this.isDisabled && this.#ready.size > 0 && this.#running < (this.failures >= FAILURES ? 1 : PLACES)
+  }
+
+  /** Whether the user is caught up with `last`, as far as is remembered. */
+  isCaughtUp(userKey: UserKey, last: number): boolean {
+    return (this.#caughtUp.get(userKey)?.seq ?? -1) >= last
+  }
+
+  /** The user's log goes on to `last`. */
+  add(userKey: UserKey, last: number): void {
+    const chain: Chain = {
+      ...{ userKey, last, cursor: this.#caughtUp.get(userKey) ?? null },
+      ...{ state: 'ready', isDirty: false, isOver: false }
+    }
+    this.#caughtUp.delete(userKey)
+    this.chains.set(userKey, chain)
+    this.#ready.add(chain)
+  }
+
+  /** The log of a known chain goes on. */
+  extend(chain: Chain, last: number): void {
+    if (last <= chain.last) return
+    chain.last = last
+    if (chain.state === 'passed') this.makeReady(chain)
+  }
+
+  makeReady(chain: Chain): void {
+    chain.state = 'ready'
+    this.#ready.add(chain)
+  }
+
+  /** The next one to be tried; it is running from now on. */
+  take(): Chain | null {
+    for (const chain of this.#ready) {
+      this.begin(chain)
+      return chain
+    }
+    return null
+  }
+
+  begin(chain: Chain): void {
+    this.#ready.delete(chain)
+    chain.state = 'running'
+    this.#running += 1
+  }
+
+  /** A running chain goes on: now, at a time, or once there is more. */
+  end(chain: Chain, next: 'ready' | 'passed' | Timestamp): void {
+    this.#running -= 1
+    if (chain.isOver) return
+    if (next === 'ready') this.makeReady(chain)
+    else if (next !== 'passed') this.#wait(chain, next)
+    else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
+    else if (chain.isDirty) chain.state = 'passed'
+    else this.#catchUp(chain, chain.cursor)
+  }
+
+  /** Chains whose retry is due become ready. */
+  wake(now: Timestamp): void {
+    const second = Math.floor(epochMs(now) / SECOND_MS)
+    for (const [due, chains] of this.#retries) {
+      if (due > second) continue
+      this.#retries.delete(due)
+      for (const chain of chains) if (chain.state === 'waiting' && !chain.isOver) this.makeReady(chain)
+    }
+  }
+
+  /** All chains look their cursors up again: the endpoint was changed, and a change ends waits. */
+  restart(): void {
+    this.#retries.clear()
+    this.failures = 0
+    for (const chain of this.chains.values()) {
+      if (chain.state === 'running') continue
+      if (!chain.isDirty) chain.cursor = null
+      this.makeReady(chain)
+    }
+  }
+
+  drop(chain: Chain): void {
+    chain.isOver = true
+    if (this.chains.get(chain.userKey) === chain) this.chains.delete(chain.userKey)
+    this.#ready.delete(chain)
+    const due = chain.cursor?.retryAt
+    if (chain.state === 'waiting' && due !== null && due !== undefined) this.#retries.get(secondOf(due))?.delete(chain)
+  }
+
+  /** One that is not running, to be found in the store again; null if all are. */
+  evictable(): Chain | null {
+    for (const chain of this.chains.values()) if (chain.state === 'waiting' || chain.state === 'ready') return chain
+    return null
+  }
+
+  /** Forgets who is caught up in these partitions: another node moves their cursors now. */
+  forget(partitions: ReadonlySet<Partition>): void {
+    for (const userKey of this.#caughtUp.keys()) if (partitions.has(partitionOf(userKey))) this.#caughtUp.delete(userKey)
+  }
+
+  #wait(chain: Chain, at: Timestamp): void {
+    chain.state = 'waiting'
+    const second = secondOf(at)
+    const due = this.#retries.get(second) ?? new Set()
+    this.#retries.set(second, due.add(chain))
+  }
+
+  #catchUp(chain: Chain, cursor: WebhookCursor): void {
+    this.drop(chain)
+    setBounded(this.#caughtUp, chain.userKey, cursor, CAUGHT_UP_MAX)
+  }
+}
+
+/** The second after which it is: nothing is tried too early. */
+function secondOf(at: Timestamp): number {
+  return Math.ceil(epochMs(at) / SECOND_MS)
+}

@@ -1,0 +1,303 @@
+// Sends the events of the users that this node owns to the endpoints of their platforms.
+import { setBounded } from '@trunkline/core/app/bounded-map'
+import { someAtATime } from '@trunkline/core/app/some-at-a-time'
+import type { User } from '@trunkline/core/domain/account'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ownership } from '@trunkline/core/ports/ownership'
+import type { Store } from '@trunkline/core/ports/store'
+import type { Vault } from '@trunkline/core/ports/vault'
+import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook-store'
+import { ChainRunner, type Next, type RunnerDeps } from './chain-runner.ts'
+import type { Chain, EndpointQueue } from './endpoint-queue.ts'
+import { Endpoints } from './endpoints.ts'
+
+export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'clock'> {
+  readonly webhooks: Pick<WebhookStore, 'cursors' | 'endpoints'>
+  readonly store: { readonly users: Pick<Store['users'], 'findByKey'>; readonly events: RunnerDeps['events'] }
+  readonly bus: Pick<Bus, 'subscribe'>
+  readonly ownership: Pick<Ownership, 'listen'>
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+export interface SenderLimits {
+  /** Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. */
+  readonly waitingMax: number
+  /** Attempts at once, over all endpoints. */
+  readonly places: number
+}
+
+const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256 }
+const TICK_MS = 1_000
+const REFRESH_TICKS = 10
+const SEARCH_TICKS = 60
+const SEARCH_PAGE = 1_000
+const USERS_KNOWN_MAX = 10_000
+const AT_ONCE = 8
+/** After the store failed. */
+const AGAIN_MS = 1_000
+
+/** The sender of a node. Nothing of it is on the way of an order: it is given hints, and reads the log itself. */
+export class WebhookSender {
+  readonly #deps: SenderDeps
+  readonly #limits: SenderLimits
+  readonly #runner: ChainRunner
+  readonly #endpoints: Endpoints
+  readonly #owned = new Set<Partition>()
+  readonly #users = new Map<UserKey, User>()
+  /** Users with new events, and the newest of them. */
+  #noticed = new Map<UserKey, number>()
+  #isNoticing = false
+  #searching: Promise<void> | null = null
+  #isSearchWanted = false
+  /** Those with work, in the order in which they are given places. */
+  readonly #eager = new Set<EndpointQueue>()
+  readonly #running = new Map<Chain, Promise<void>>()
+  readonly #abort = new AbortController()
+  #unsubscribe: readonly (() => void)[] = []
+  #ticking: Promise<void> | null = null
+  #stopping: Promise<void> | null = null
+
+  constructor(deps: SenderDeps, limits: Partial<SenderLimits> = {}) {
+    this.#deps = deps
+    this.#limits = { ...LIMITS, ...limits }
+    const { cursors, endpoints } = deps.webhooks
+    this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events })
+    this.#endpoints = new Endpoints(deps)
+  }
+
+  /** Users of endpoints that wait to be sent to, at this node. */
+  get waiting(): number {
+    return this.#endpoints.waiting
+  }
+
+  /** Attempts on their way. */
+  get attempts(): number {
+    return this.#running.size
+  }
+
+  async start(): Promise<void> {
+    await this.#refresh()
+    this.#unsubscribe = [
+      this.#deps.bus.subscribe(message => this.#onMessage(message), ['events', 'webhooks_changed']),
+      this.#deps.ownership.listen({ gained: partitions => this.#gained(partitions), release: partitions => this.#release(partitions) })
+    ]
+    this.#ticking = this.#tick()
+  }
+
+  /** Waits for the attempts on their way, and writes how they ended. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#abort.abort()
+    await this.#ticking
+    await this.#release(new Set(this.#owned))
+    await this.#searching
+  }
+
+  /** It runs within the call that publishes: it only notes what was published. */
+  #onMessage(message: BusMessage): void {
+    if (message.type === 'webhooks_changed') return void this.#refresh()
+    if (message.type !== 'events' || this.#endpoints.isEmpty || !this.#owned.has(partitionOf(message.userKey))) return
+    const last = message.events.at(-1)?.seq
+    if (last === undefined) return
+    if (this.#noticed.size >= this.#limits.waitingMax && !this.#noticed.has(message.userKey)) {
+      this.#isSearchWanted = true
+      return
+    }
+    this.#noticed.set(message.userKey, last)
+    if (this.#isNoticing) return
+    this.#isNoticing = true
+    void this.#notice()
+  }
+
+  async #notice(): Promise<void> {
+    await this.#deps.clock.nextTurn()
+    while (this.#noticed.size > 0) {
+      const noticed = this.#noticed
+      this.#noticed = new Map()
+      await someAtATime(noticed, AT_ONCE, async ([userKey, last]) => {
+        try {
+          const user = await this.#user(userKey)
+          if (user !== null) for (const queue of this.#endpoints.of(user.platformId)) this.#add(queue, userKey, last)
+        } catch {
+          // The store fails; the search finds the user once it does not.
+          this.#isSearchWanted = true
+        }
+      })
+      this.#admit()
+    }
+    this.#isNoticing = false
+  }
+
+  async #user(userKey: UserKey): Promise<User | null> {
+    const known = this.#users.get(userKey)
+    if (known !== undefined) return known
+    const user = await this.#deps.store.users.findByKey(userKey)
+    if (user !== null) setBounded(this.#users, userKey, user, USERS_KNOWN_MAX)
+    return user
+  }
+
+  #add(queue: EndpointQueue, userKey: UserKey, last: number): void {
+    if (!this.#owned.has(partitionOf(userKey)) || queue.isCaughtUp(userKey, last)) return
+    const chain = queue.chains.get(userKey)
+    if (chain !== undefined) queue.extend(chain, last)
+    else if (this.waiting < this.#limits.waitingMax || this.#evictFor(queue)) queue.add(userKey, last)
+    else this.#isSearchWanted = true
+    this.#eager.add(queue)
+  }
+
+  /** Makes space at the cost of the endpoint that needs most: its user is found again by a search. False if that is this one. */
+  #evictFor(queue: EndpointQueue): boolean {
+    const largest = this.#endpoints.largest()
+    const evicted = largest === queue ? null : largest?.evictable()
+    if (largest === null || evicted === null || evicted === undefined) return false
+    largest.drop(evicted)
+    return true
+  }
+
+  #gained(partitions: ReadonlySet<Partition>): void {
+    for (const partition of partitions) this.#owned.add(partition)
+    void this.#search()
+  }
+
+  async #release(partitions: ReadonlySet<Partition>): Promise<void> {
+    for (const partition of partitions) this.#owned.delete(partition)
+    const ended: Promise<void>[] = []
+    for (const queue of this.#endpoints.all()) {
+      queue.forget(partitions)
+      for (const chain of queue.chains.values()) {
+        if (!partitions.has(partitionOf(chain.userKey))) continue
+        ended.push(this.#running.get(chain) ?? this.#flushed(queue, chain))
+        queue.drop(chain)
+      }
+    }
+    await Promise.all(ended)
+  }
+
+  async #flushed(queue: EndpointQueue, chain: Chain): Promise<void> {
+    try {
+      await this.#runner.flush(queue, chain)
+    } catch (cause) {
+      // They are passed over again.
+      this.#deps.log.warn('events that no webhook endpoint wants could not be written as passed', { cause })
+    }
+  }
+
+  async #tick(): Promise<void> {
+    for (let tick = 1; !this.#abort.signal.aborted; tick++) {
+      try {
+        await this.#deps.clock.sleep(TICK_MS, this.#abort.signal)
+      } catch {
+        return
+      }
+      const now = this.#deps.clock.now()
+      for (const queue of this.#endpoints.all()) {
+        queue.wake(now)
+        if (queue.hasWork) this.#eager.add(queue)
+        if (tick % REFRESH_TICKS === 0) this.#flushPassed(queue)
+      }
+      if (tick % REFRESH_TICKS === 0) void this.#refresh()
+      if (tick % SEARCH_TICKS === 0 || (this.#isSearchWanted && tick % REFRESH_TICKS === 0)) void this.#search()
+      this.#admit()
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    if (await this.#endpoints.refresh()) await this.#search()
+  }
+
+  #flushPassed(queue: EndpointQueue): void {
+    for (const chain of queue.chains.values()) {
+      if (chain.state !== 'passed') continue
+      if (this.#running.size >= this.#limits.places) return
+      queue.begin(chain)
+      this.#run(queue, chain, async () => ((await this.#runner.flush(queue, chain)) ? 'passed' : 'gone'))
+    }
+  }
+
+  /** Finds the users whose logs go on after their cursors. One search at a time. */
+  async #search(): Promise<void> {
+    this.#isSearchWanted = this.#searching !== null
+    this.#searching ??= this.#searchAll().finally(() => {
+      this.#searching = null
+    })
+    await this.#searching
+  }
+
+  async #searchAll(): Promise<void> {
+    try {
+      let after: WebhookBacklog | null = null
+      do {
+        if (this.#owned.size === 0 || this.#endpoints.isEmpty) return
+        const found: readonly WebhookBacklog[] = await this.#deps.webhooks.cursors.behind(new Set(this.#owned), after, SEARCH_PAGE)
+        for (const { endpointId, userKey, last } of found) {
+          const queue = this.#endpoints.find(endpointId)
+          // Its cursor is read when it is tried: this one may be from before the last attempt.
+          if (queue !== null) this.#add(queue, userKey, last)
+        }
+        after = found.length < SEARCH_PAGE ? null : (found.at(-1) ?? null)
+        this.#admit()
+      } while (after !== null && !this.#abort.signal.aborted)
+    } catch (cause) {
+      this.#isSearchWanted = true
+      this.#deps.log.warn('users who are behind at webhook endpoints could not be read', { cause })
+    }
+  }
+
+  /** Begins attempts while there are places: one for each endpoint in its order, then again. */
+  #admit(): void {
+    for (const queue of this.#eager) {
+      if (this.#running.size >= this.#limits.places || this.#abort.signal.aborted) return
+      this.#eager.delete(queue)
+      const chain = queue.hasWork ? queue.take() : null
+      if (chain === null) continue
+      this.#run(queue, chain, () => this.#next(queue, chain))
+      // At the end, so that this loop meets it again after the others.
+      this.#eager.add(queue)
+    }
+  }
+
+  async #next(queue: EndpointQueue, chain: Chain): Promise<Next> {
+    const user = await this.#user(chain.userKey)
+    return user === null ? 'gone' : await this.#runner.run(queue, chain, user.userId)
+  }
+
+  /** A step of a chain that has a place. */
+  #run(queue: EndpointQueue, chain: Chain, work: () => Promise<Next>): void {
+    const ended = this.#step(queue, chain, work).finally(() => {
+      this.#running.delete(chain)
+      this.#eager.add(queue)
+      this.#admit()
+    })
+    this.#running.set(chain, ended)
+  }
+
+  async #step(queue: EndpointQueue, chain: Chain, work: () => Promise<Next>): Promise<void> {
+    let next: Next = 'gone'
+    try {
+      next = await work()
+      if (chain.isOver) await this.#flushed(queue, chain)
+    } catch (cause) {
+      const { endpointId } = queue.endpoint
+      this.#deps.log.warn('a step of a webhook could not be written or read; it is made again', { endpointId, cause })
+      chain.cursor = null
+      chain.isDirty = false
+      next = this.#soon()
+    }
+    queue.end(chain, next === 'gone' ? 'passed' : next)
+    if (next === 'gone') queue.drop(chain)
+  }
+
+  #soon(): Timestamp {
+    return timestampOfMs(epochMs(this.#deps.clock.now()) + AGAIN_MS)
+  }
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseJson } from '@trunkline/core/domain/json'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
+import { DAY_MS } from '../../src/webhooks/retries.ts'
+import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
+
+interface Item {
+  readonly type: string
+  readonly user_id: string
+  readonly seq?: number
+  readonly from_seq?: number
+  readonly to_seq?: number
+}
+
+function itemsOf({ body }: WebhookRequest): readonly Item[] {
+  const document = parseJson(Buffer.from(body).toString())
+  return isMessage(document) ? document.data : []
+}
+
+function isMessage(value: unknown): value is { readonly data: readonly Item[] } {
+  return typeof value === 'object' && value !== null && 'data' in value && Array.isArray(value.data)
+}
+
+const seqsOf = (request: WebhookRequest) =>
+  itemsOf(request).map(({ type, seq, from_seq, to_seq }) => seq ?? `${type} ${from_seq}-${to_seq}`)
+
+/** A world with one node, whose endpoint answers as `answer` decides. */
+async function single(answer: (request: WebhookRequest, at: number) => WebhookOutcome | Promise<WebhookOutcome> = () => RECEIVED) {
+  const world = new WebhookWorld()
+  const requests: (WebhookRequest & { readonly atMs: number })[] = []
+  const begun = world.clock.monotonicMs()
+  const node = new WebhookNode(world, async request => {
+    requests.push({ ...request, atMs: world.clock.monotonicMs() - begun })
+    return await answer(request, requests.length)
+  })
+  const endpoint = world.addEndpoint('https://hooks.example/')
+  const userKey = world.addUser()
+  await node.own()
+  return { world, node, requests, endpoint, userKey }
+}
+
+test('an event is sent at once, and the cursor moves when it is received', async () => {
+  const { world, requests, endpoint, userKey } = await single()
+  world.commit(userKey)
+  await world.clock.settled()
+  world.commit(userKey)
+  await world.clock.settled()
+  assert.deepEqual(requests.map(seqsOf), [[1], [2]])
+  assert.deepEqual(world.cursor(endpoint, userKey), { seq: 2, tryingTo: null, attempts: 0, retryAt: null })
+  assert.deepEqual(
+    world.deliveries.map(({ reason, attempt, failure }) => [reason, attempt, failure]),
+    [
+      ['event', 1, null],
+      ['event', 1, null]
+    ]
+  )
+})
+
+test('what is committed during an attempt follows in one message, in order', async () => {
+  const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+  const { world, requests, userKey } = await single((_, at) => (at === 1 ? promise : RECEIVED))
+  for (let count = 0; count < 4; count++) {
+    world.commit(userKey)
+    await world.clock.settled()
+  }
+  assert.equal(requests.length, 1)
+  resolve(RECEIVED)
+  await world.clock.settled()
+  assert.deepEqual(requests.map(seqsOf), [[1], [2, 3, 4]])
+})
+
+test('a message that failed is tried again as it was, after 5 s, 30 s and 2 min, and later events wait', async () => {
+  const { world, requests, endpoint, userKey } = await single((_, at) => (at < 4 ? REFUSED : RECEIVED))
+  world.commit(userKey)
+  await world.clock.settled()
+  world.commit(userKey)
+  await world.clock.advance(200_000)
+  assert.deepEqual(requests.map(seqsOf), [[1], [1], [1], [1], [2]])
+  const ids = requests.map(({ headers }) => headers['webhook-id'])
+  assert.equal(new Set(ids.slice(0, 4)).size, 1)
+  assert.notEqual(ids[3], ids[4])
+  const waits = requests.slice(1, 4).map(({ atMs }, at) => Math.round((atMs - (requests[at]?.atMs ?? 0)) / 1_000))
+  assert.deepEqual(waits, [5, 30, 120])
+  assert.equal(world.cursor(endpoint, userKey).seq, 2)
+})
+
+test('Retry-After is obeyed when it is later', async () => {
+  const { world, requests, userKey } = await single((_, at) => (at === 1 ? { ...REFUSED, retryAfter: '60' } : RECEIVED))
+  world.commit(userKey)
+  await world.clock.advance(59_000)
+  assert.equal(requests.length, 1)
+  await world.clock.advance(3_000)
+  assert.equal(requests.length, 2)
+})
+
+test('an endpoint that answers 410 is disabled; enabled again, it receives what it missed', async () => {
+  const gone: WebhookOutcome = { ...REFUSED, answer: { status: 410, body: '', isCut: false } }
+  const { world, requests, endpoint, userKey } = await single((_, at) => (at === 1 ? gone : RECEIVED))
+  world.commit(userKey)
+  await world.clock.advance(60_000)
+  world.commit(userKey)
+  await world.clock.advance(3_600_000)
+  assert.equal(requests.length, 1)
+  assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled?.reason, 'gone')
+  world.change(endpoint, { disabled: null })
+  await world.clock.advance(11_000)
+  assert.deepEqual(requests.slice(1).map(seqsOf), [[1], [2]])
+})
+
+test('an endpoint without a success for five days is disabled', async () => {
+  const { world, endpoint, userKey } = await single(() => SILENT)
+  world.commit(userKey)
+  await world.clock.settled()
+  world.change(endpoint, { failingSince: timestampOfMs(epochMs(world.clock.now()) - 5 * DAY_MS + 60_000) })
+  await world.clock.advance(59_000)
+  assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled ?? null, null)
+  await world.clock.advance(120_000)
+  assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled?.reason, 'failing')
+})
+
+test('events that retention erased before they were sent are stated in their place', async () => {
+  const { world, requests, endpoint, userKey } = await single((_, at) => (at === 1 ? REFUSED : RECEIVED))
+  for (let count = 0; count < 5; count++) world.commit(userKey)
+  await world.clock.settled()
+  world.erase(userKey, 1)
+  await world.clock.advance(20_000)
+  assert.deepEqual(requests.map(seqsOf), [
+    [1, 2, 3, 4, 5],
+    ['events_erased 1-4', 5]
+  ])
+  const other = world.addUser()
+  for (let count = 0; count < 3; count++) world.commit(other)
+  world.erase(other, 0)
+  await world.clock.advance(100)
+  assert.deepEqual(requests.slice(2).map(seqsOf), [['events_erased 1-3']])
+  assert.equal(world.cursor(endpoint, other).seq, 3)
+})
+
+test('events that do not pass the filter move the cursor without being sent', async () => {
+  const { world, requests, endpoint, userKey } = await single()
+  world.change(endpoint, { filter: { topics: ['balances'], orderStatuses: null } })
+  await world.clock.advance(11_000)
+  for (const topic of ['positions', 'balances', 'positions', 'positions'] as const) {
+    world.commit(userKey, topic)
+    await world.clock.settled()
+  }
+  assert.deepEqual(requests.map(seqsOf), [[2]])
+  assert.equal(world.cursor(endpoint, userKey).seq, 2)
+  await world.clock.advance(11_000)
+  assert.equal(world.cursor(endpoint, userKey).seq, 4)
+})
+
+test('a message has at most 100 events', async () => {
+  const { world, requests, userKey } = await single()
+  for (let count = 0; count < 250; count++) world.commit(userKey)
+  await world.clock.settled()
+  assert.deepEqual(
+    requests.map(request => itemsOf(request).length),
+    [100, 100, 50]
+  )
+})
+
+test('an endpoint that fails has one place, until an attempt succeeds; others keep theirs', async () => {
+  const world = new WebhookWorld()
+  const open = new Map<string, ((outcome: WebhookOutcome) => void)[]>()
+  const node = new WebhookNode(world, ({ url }) => {
+    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+    open.set(url, [...(open.get(url) ?? []), resolve])
+    return promise
+  })
+  const [dead, healthy] = [world.addEndpoint('https://dead.example/'), world.addEndpoint('https://healthy.example/')]
+  const users = Array.from({ length: 50 }, () => world.addUser())
+  await node.own()
+  for (const userKey of users) world.commit(userKey)
+  await world.clock.settled()
+  const answer = async (url: string, outcome: WebhookOutcome) => {
+    const waiting = open.get(url) ?? []
+    open.set(url, [])
+    for (const resolve of waiting) resolve(outcome)
+    await world.clock.settled()
+    return waiting.length
+  }
+  assert.equal(await answer(dead.url, SILENT), 32)
+  assert.equal(await answer(dead.url, SILENT), 1)
+  assert.equal(await answer(healthy.url, RECEIVED), 32)
+  assert.equal(await answer(healthy.url, RECEIVED), 18)
+  assert.equal(await answer(dead.url, RECEIVED), 1)
+  assert.equal(open.get(dead.url)?.length, 16)
+})
+
+test('beyond the bound, users of the endpoint with most are left out, and found again', async () => {
+  const world = new WebhookWorld()
+  let isFailing = true
+  const received = new Set<string>()
+  const exchange = async (request: WebhookRequest) => {
+    if (request.url.includes('dead') && isFailing) return REFUSED
+    for (const { user_id } of itemsOf(request)) received.add(`${request.url} ${user_id}`)
+    return RECEIVED
+  }
+  const node = new WebhookNode(world, exchange, { limits: { waitingMax: 10 } })
+  world.addEndpoint('https://dead.example/')
+  world.addEndpoint('https://healthy.example/')
+  const users = Array.from({ length: 30 }, () => world.addUser())
+  await node.own()
+  for (const userKey of users) {
+    world.commit(userKey)
+    await world.clock.settled()
+    assert.ok(node.sender.waiting <= 10, `${node.sender.waiting} wait`)
+  }
+  await world.clock.advance(120_000)
+  assert.equal([...received].filter(name => name.includes('healthy')).length, 30)
+  isFailing = false
+  await world.clock.advance(3_600_000)
+  assert.equal([...received].filter(name => name.includes('dead')).length, 30)
+  assert.equal(node.sender.waiting, 0)
+})
+
+test('a release waits for the attempt on its way and writes how it ended; the next owner goes on', async () => {
+  const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+  const { world, node, requests, endpoint, userKey } = await single(() => promise)
+  world.commit(userKey)
+  await world.clock.settled()
+  const released = node.release()
+  world.commit(userKey)
+  let isReleased = false
+  void released.then(() => (isReleased = true))
+  await world.clock.settled()
+  assert.equal(isReleased, false)
+  resolve(RECEIVED)
+  await released
+  assert.equal(world.cursor(endpoint, userKey).seq, 1)
+  const next: WebhookRequest[] = []
+  await new WebhookNode(world, async request => {
+    next.push(request)
+    return RECEIVED
+  }).own()
+  await world.clock.settled()
+  assert.deepEqual([requests.map(seqsOf), next.map(seqsOf)], [[[1]], [[2]]])
+})
+
+test('while the store is down nothing is sent; afterwards it goes on', async () => {
+  const { world, requests, userKey } = await single()
+  world.isDown = true
+  world.commit(userKey)
+  await world.clock.advance(30_000)
+  assert.equal(requests.length, 0)
+  world.isDown = false
+  await world.clock.advance(5_000)
+  assert.deepEqual(requests.map(seqsOf), [[1]])
+})
+
+test('stopped, it begins nothing more', async () => {
+  const { world, node, requests, userKey } = await single()
+  await node.sender.stop()
+  world.commit(userKey)
+  await world.clock.advance(120_000)
+  assert.deepEqual([requests.length, world.clock.sleepers], [0, 0])
+})
