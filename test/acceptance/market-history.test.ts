@@ -180,19 +180,20 @@ describe('past bars', () => {
 
   describe('sessions', () => {
     // Shares trade round the clock here, so each session has the bars of its own hours.
-    const hours: readonly (readonly [session: string, interval: string, starts: readonly string[]])[] = [
-      ['USEqCore', '1h', ['09:30', '10:30', '11:30', '12:30', '13:30', '14:30', '15:30']],
-      ['USEqCore', '4h', ['09:30', '13:30']],
-      ['USEqCore', '1d', ['09:30']],
-      ['USEqPreMkt', '1h', ['04:00', '05:00', '06:00', '07:00', '08:00', '09:00']],
-      ['USEqPreMkt', '4h', ['04:00', '08:00']],
-      ['USEqPostMkt', '1h', ['16:00', '17:00', '18:00', '19:00']],
-      ['USEqPreAndPostMkt', '4h', ['04:00', '08:00', '16:00']]
+    /** By session and interval: when bars begin on most days, and on a day that ends at 13:00. */
+    const hours: readonly (readonly [session: string, interval: string, starts: readonly string[], early: readonly string[]])[] = [
+      ['USEqCore', '1h', ['09:30', '10:30', '11:30', '12:30', '13:30', '14:30', '15:30'], ['09:30', '10:30', '11:30', '12:30']],
+      ['USEqCore', '4h', ['09:30', '13:30'], ['09:30']],
+      ['USEqCore', '1d', ['09:30'], ['09:30']],
+      ['USEqPreMkt', '1h', ['04:00', '05:00', '06:00', '07:00', '08:00', '09:00'], ['04:00', '05:00', '06:00', '07:00', '08:00', '09:00']],
+      ['USEqPreMkt', '4h', ['04:00', '08:00'], ['04:00', '08:00']],
+      ['USEqPostMkt', '1h', ['16:00', '17:00', '18:00', '19:00'], ['13:00', '14:00', '15:00', '16:00']],
+      ['USEqPreAndPostMkt', '4h', ['04:00', '08:00', '16:00'], ['04:00', '08:00', '13:00']]
     ]
 
     test('a session has the bars of its hours, anchored to its open and cut at its end', async () => {
       await using client = await viewer.session()
-      for (const [session, interval, starts] of hours) {
+      for (const [session, interval, starts, early] of hours) {
         const what = `${interval} of ${session}`
         const count = 3 * starts.length
         const reply = await client.ask({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval, session, backfill_nbars: count })
@@ -200,17 +201,23 @@ describe('past bars', () => {
         assert.equal(reply.type, 'subscription_success', `${what}: ${JSON.stringify(reply)}`)
         await client.updated(reply.sub_id, count)
         const bars = closedOf(client, reply.sub_id).slice(0, count)
-        const times = bars.map(({ startMs }) => newYork(startMs).time.slice(0, 5))
-        const [first = ''] = times
-        const turned = [...starts.slice(starts.indexOf(first)), ...starts.slice(0, starts.indexOf(first))]
-        assert.deepEqual(times, [...turned, ...turned, ...turned], what)
+        const days = [...Map.groupBy(bars, ({ startMs }) => newYork(startMs).day)]
+        for (const [index, [day, ofDay]] of days.entries()) {
+          const times = ofDay.map(({ startMs }) => newYork(startMs).time.slice(0, 5))
+          const expected = isEarlyClose(day) ? early : starts
+          // The first day may begin late, and the last one end early.
+          const isLast = index === days.length - 1
+          const from = index === 0 ? expected.length - times.length : 0
+          assert.deepEqual(times, isLast ? expected.slice(0, times.length) : expected.slice(from), `${what} on ${day}`)
+        }
         for (const { startMs } of bars)
           assert.ok(!['Sat', 'Sun'].includes(newYork(startMs).weekday), `${what}: ${iso(startMs)} is a weekend`)
         for (const bar of bars.slice(0, starts.length)) {
           const lengthMs = interval === '1h' ? HOUR : interval === '4h' ? 4 * HOUR : DAY
           const { day } = newYork(bar.startMs)
-          const end =
-            session === 'USEqCore' ? '16:00:00' : session === 'USEqPostMkt' || newYork(bar.startMs).time >= '16' ? '20:00:00' : '09:30:00'
+          const [close, closeOfPost] = isEarlyClose(day) ? ['13:00:00', '17:00:00'] : ['16:00:00', '20:00:00']
+          const isPost = session === 'USEqPostMkt' || newYork(bar.startMs).time >= close
+          const end = session === 'USEqCore' ? close : isPost ? closeOfPost : '09:30:00'
           const minutes = await past(client, 'SPY', '1m', bar.startMs, Math.min(bar.startMs + lengthMs, inNewYork(day, end)))
           assert.deepEqual(
             [bar],
@@ -325,4 +332,12 @@ async function tradingDay(stage: MarketStage): Promise<number> {
   let day = (await stage.sandboxMs()) + DAY
   while (!['Tue', 'Wed'].includes(newYork(day).weekday) || /-(?:12-25|01-01|07-04|06-19)$/.test(newYork(day).day)) day += DAY
   return day
+}
+
+/** Whether shares trade until 13:00 only: the day after Thanksgiving, and the eves of Christmas and Independence Day. */
+function isEarlyClose(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`)
+  // Thanksgiving is the fourth Thursday of November.
+  if (/-11-(?:2[3-9])$/.test(day) && date.getUTCDay() === 5) return true
+  return /-(?:12-24|07-03)$/.test(day)
 }

@@ -10,7 +10,9 @@ test('the clock passes an expiration: contracts in the money become shares, the 
   const [inTheMoney, outside, shortPut] = [near(calls, 470).s, near(calls, 535).s, near(puts, 535).s]
   for (const symbol of [inTheMoney, outside]) assert.equal((await option(alex, symbol, { quantity: '1' })).body.order?.state, 'done')
   assert.equal((await option(alex, shortPut, { direction: 'sell', quantity: '1' })).body.order?.state, 'done')
-  const resting = (await option(alex, inTheMoney, { kind: 'limit', limit: '0.01', lifetime: 'gtc' })).body.order
+  // At a price that the contract has nowhere on the way to its end.
+  const far = { direction: 'sell', effect: 'close', kind: 'limit', limit: '900.00', lifetime: 'gtc', quantity: '1' }
+  const resting = (await option(alex, inTheMoney, far)).body.order
   assert.equal(resting.state, 'open')
   const { instrument } = (await alex.call('GET', `/instruments/${inTheMoney}`)).body
   const before = new Date(Date.parse(instrument.option.last_trade) - 2_000).toISOString()

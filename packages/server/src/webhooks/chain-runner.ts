@@ -148,7 +148,7 @@ export class ChainRunner {
         endpointId,
         { at, reason },
         {
-          ...{ at, actor: 'service', action: 'webhook_endpoint.disable', target: `webhook_endpoint:${endpointId}`, result: 'ok' },
+          ...{ at, actor: 'service', action: 'webhook_endpoint.disable', target: endpointId, result: 'ok' },
           ...{ ip: null, requestId: null, detail: { reason } }
         }
       )
