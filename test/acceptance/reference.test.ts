@@ -1,8 +1,7 @@
 // The API's description of itself: linted by an outside tool, complete, and readable offline.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
+import { passesLinter } from './linter.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const run = promisify(execFile)
@@ -353,20 +353,4 @@ function judge(schema: Body): (value: unknown) => string | null {
   addFormats.default(ajv)
   const isFit = ajv.compile(schema)
   return value => (isFit(value) ? null : JSON.stringify(isFit.errors))
-}
-
-async function passesLinter(document: Body): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'trunkline-reference-'))
-  try {
-    const file = join(folder, 'api.json')
-    await writeFile(file, JSON.stringify(document))
-    const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js')
-    const args = [cli, 'lint', file, '--config', join(ROOT, 'test/acceptance/redocly.yaml'), '--format', 'json']
-    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' }
-    const { stdout } = await run(process.execPath, args, { env, cwd: folder, maxBuffer: 8_000_000 }).catch(error => error)
-    const { totals, problems } = JSON.parse(stdout)
-    assert.deepEqual([totals.errors, totals.warnings], [0, 0], JSON.stringify(problems, null, 1).slice(0, 4_000))
-  } finally {
-    await rm(folder, { recursive: true })
-  }
 }

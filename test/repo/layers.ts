@@ -34,6 +34,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'core/app/accounts': ['core/domain', 'core/ports', 'core/app', 'core/app/mirror'],
   'core/app/events': ['core/domain', 'core/ports', 'core/app'],
   'core/app/users': ['core/domain', 'core/ports', 'core/app', 'core/app/connections'],
+  // What only operators do and see.
+  'core/app/operators': ['core/domain', 'core/ports', 'core/app'],
   'core/app/orders': [
     'core/domain',
     'core/ports',
@@ -109,6 +111,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/stream': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   // What passes between nodes: requests of users whom another node owns.
   'server/cluster/forward': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/http', 'server/stream'],
+  // The API for operators, with credentials of its own.
+  'server/operators': [
+    'core/domain',
+    'core/ports',
+    'core/app/',
+    'server/auth',
+    'server/http',
+    'server/http/docs',
+    'server/ops',
+    'server/wire'
+  ],
   'server/portal': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.
@@ -138,6 +151,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/stream',
     'server/webhooks'
   ],
+  'server/from-settings.ts': ['core/app/', 'server/config', 'server/ops', 'server/store'],
   'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
   'server/compose.ts': [
     'files',
@@ -152,9 +166,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/cluster',
     'server/cluster/node.ts',
     'server/config',
+    'server/from-settings.ts',
     'server/gauges.ts',
     'server/home',
     'server/http',
+    'server/operators',
     'server/ops',
     'server/own-sandbox.ts',
     'server/portal',

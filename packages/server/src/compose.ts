@@ -10,7 +10,6 @@ import type { Deps } from '@trunkline/core/app/deps'
 import { settlingOver } from '@trunkline/core/app/orders/settle-order'
 import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { within } from '@trunkline/core/app/time-limits'
-import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
@@ -23,12 +22,15 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
+import { metricsAt, storeOptions, timingOf } from './from-settings.ts'
 import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
+import { operatorsApi } from './operators/index.ts'
+import { RequestLog } from './operators/request-log.ts'
 import { SystemClock } from './ops/clock.ts'
 import { CLOSE_CODES } from './ops/counters.ts'
 import { addressesOf, demoFor } from './ops/demo.ts'
@@ -39,13 +41,11 @@ import { Housekeeping } from './ops/housekeeping.ts'
 import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
 import { MetricsPage } from './ops/metrics-page.ts'
-import { metricsToken } from './ops/metrics-token.ts'
-import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
 import { LEASE_LOST, ProcessEnd } from './ops/process-policy.ts'
 import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
-import { type OperationsOptions, operations } from './ops/routes.ts'
+import { operations } from './ops/routes.ts'
 import { hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
 import { SharedSubmissions } from './portal/shared-submissions.ts'
@@ -204,6 +204,7 @@ async function start(
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
   const webhooks = buildWebhooks(settings, deps, parts)
+  const requests = new RequestLog(() => clock.monotonicMs())
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     webhooks: webhooks.ports,
@@ -218,7 +219,11 @@ async function start(
     docs: settings.docs,
     ...(node !== null && { forwarder: node.forwarder, isLeaving: () => node.isLeaving }),
     sharedLimits,
-    observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
+    observe: request => {
+      const { method, route, status, milliseconds } = request
+      meter.request(method, route, status, milliseconds / 1_000)
+      requests.add({ ...request, at: clock.now() })
+    }
   })
   let demo: Service['demo'] = null
   const demoFile = new DemoFile(join(dataDir, 'demo-platform.json'))
@@ -240,6 +245,12 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
+  const operators = operatorsApi(http, app, {
+    ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
+    newestAudit: limit => opened.audit.list(limit),
+    service: { startedAt: clock.now(), problem: () => readiness.problem(), nodeId: node?.nodeId ?? null }
+  })
+  parts.add('reads of operators', () => operators.stop())
   const watch = node?.follow(app, {
     taken: partitions => bus.publish({ type: 'partitions_followed', partitions }),
     health: ({ userKey, connectionId, health }) => stream.hub.healthElsewhere(userKey, connectionId, health)
@@ -274,12 +285,12 @@ async function start(
 
   // Stopped after the server, whose last requests may be on their way to other nodes.
   if (node !== null) parts.add('node', () => node.stop())
-  const requests = new InFlight(http.server)
+  const inFlight = new InFlight(http.server)
   parts.add('http', async () => {
     readiness.stopping()
     const drainedAt = clock.monotonicMs() + DRAIN_MS
     const closing = http.close()
-    await within(clock, Promise.all([requests.idle(), node?.idle()]), DRAIN_MS)
+    await within(clock, Promise.all([inFlight.idle(), node?.idle()]), DRAIN_MS)
     const left = await app.commands.drain(clock, Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     await within(clock, stream.hub.settled(), SETTLE_MS)
@@ -338,11 +349,6 @@ function started(deps: Deps, parts: Parts, housekeeping: Housekeeping): AppDeps 
   return app
 }
 
-function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: string, ids: RandomIds): OperationsOptions['metricsAt'] {
-  if (metricsPort !== null) return { port: metricsPort }
-  return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
-}
-
 /**
  * Waits for PostgreSQL and locks it for this process, or for the nodes of its cluster; the embedded database has its own lock. Returns what
  * the store has to observe.
@@ -379,16 +385,4 @@ function clusterNode(
   const { databaseUrl, natsUrl } = settings
   if (natsUrl === null || databaseUrl === null) return null
   return new ClusterNode(settings, { ...deps, databaseUrl, onLost: cause => endProcess(new ProcessEnd(LEASE_LOST, cause)) })
-}
-
-function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
-  return settings.databaseUrl === null
-    ? { kind: 'embedded', dataDir: join(dataDir, 'database'), filesMax: databaseFilesWithin(openFilesMax()) }
-    : { kind: 'postgres', url: settings.databaseUrl, poolMax: settings.databasePoolMax, ownerUrl: settings.databaseOwnerUrl }
-}
-
-function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settings): Timing {
-  const enforced = absenceSeconds * 1_000
-  const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
-  return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
 }

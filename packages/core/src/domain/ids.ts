@@ -16,6 +16,8 @@ export type OrderId = Brand<string, 'OrderId'>
 export type EventId = Brand<string, 'EventId'>
 export type WebhookEndpointId = Brand<string, 'WebhookEndpointId'>
 export type WebhookDeliveryId = Brand<string, 'WebhookDeliveryId'>
+export type OperatorSessionId = Brand<string, 'OperatorSessionId'>
+export type OperatorKeyId = Brand<string, 'OperatorKeyId'>
 /** A process of the service, from its start to its end. */
 export type NodeId = Brand<string, 'NodeId'>
 export type TransactionId = Brand<string, 'TransactionId'>

@@ -7,8 +7,9 @@ import type { Log } from '@trunkline/core/ports/log'
 import { withoutSecrets } from '../ops/redact.ts'
 import { KeyFileRefused } from '../vault/key-file.ts'
 import type { Admin } from './index.ts'
+import { INPUT_PARSERS, isOperation } from './input-parsers.ts'
 import { printable } from './inputs.ts'
-import { AdminRefused, INPUT_PARSERS, isOperation, type OperationName, type Run } from './operations.ts'
+import { AdminRefused, type OperationName, type Run } from './operations.ts'
 import { bindable, isAnswered, socketPathIn, statOf } from './socket.ts'
 
 const BODY_BYTES_MAX = 256 * 1024

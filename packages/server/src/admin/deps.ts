@@ -6,6 +6,7 @@ import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
+import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { AuditEntry, AuditStore, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Keys } from '../vault/index.ts'
@@ -22,6 +23,7 @@ export interface AuditChain extends AuditStore {
 export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders' | 'webhooks'> {
   readonly audit: AuditChain
   readonly keyChecks: KeyChecks
+  readonly operators: OperatorStore
 }
 
 /** What administration needs. The running service provides it, or the command line if none runs. */

@@ -12,6 +12,7 @@ import {
   type Run,
   type SealedLine
 } from './operations.ts'
+import { createOperatorKey, endOperatorSession, listOperatorKeys, listOperatorSessions, makeLink, revokeOperatorKey } from './operators.ts'
 import { listAbandoned, listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, editPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
@@ -40,6 +41,12 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'orders.abandoned': listAbandoned,
   'orders.settle': settleOrder,
   'orders.settle_all': settleOrders,
+  'operator.link': makeLink,
+  'operator.sessions': listOperatorSessions,
+  'operator.end_session': endOperatorSession,
+  'operator.key_create': createOperatorKey,
+  'operator.key_list': listOperatorKeys,
+  'operator.key_revoke': revokeOperatorKey,
   'audit.verify': verifyAudit,
   'audit.export': exportAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)

@@ -1,10 +1,8 @@
 /** The operations for operators: names, inputs and outputs. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { SCOPES } from '@trunkline/core/domain/platform-key'
+import type { OperatorKey, OperatorSession } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
-import { parseColor } from '../ops/color.ts'
-import { field, NAME_LENGTH_MAX, oneOf, orNull, printable, texts, timeOrNull, uuid, whole, yesOrNo } from './inputs.ts'
 
 export interface Operations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
@@ -27,6 +25,12 @@ export interface Operations {
   'orders.abandoned': { readonly input: { readonly limit: number }; readonly output: readonly AbandonedOrder[] }
   'orders.settle': { readonly input: SettleOrder; readonly output: UnresolvedOrder }
   'orders.settle_all': { readonly input: SettleOrders; readonly output: SettledOrders }
+  'operator.link': { readonly input: { readonly scopes: readonly string[] }; readonly output: OperatorLink }
+  'operator.sessions': { readonly input: Nothing; readonly output: readonly OperatorSession[] }
+  'operator.end_session': { readonly input: { readonly sessionId: string }; readonly output: { readonly sessionId: string } }
+  'operator.key_create': { readonly input: NewOperatorKey; readonly output: OperatorKey & { readonly secret: string } }
+  'operator.key_list': { readonly input: Nothing; readonly output: readonly OperatorKey[] }
+  'operator.key_revoke': { readonly input: { readonly keyId: string }; readonly output: { readonly keyId: string } }
   'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
   'audit.export': { readonly input: ExportPage; readonly output: readonly SealedLine[] }
   'audit.list': { readonly input: { readonly limit: number }; readonly output: readonly AuditLine[] }
@@ -115,6 +119,19 @@ export interface KeyView {
   readonly lastUsedAt: Timestamp | null
   readonly expiresAt: Timestamp | null
   readonly disabledAt: Timestamp | null
+}
+
+/** A code that an operator exchanges for a session of the API for operators. */
+export interface OperatorLink {
+  readonly code: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Timestamp
+}
+
+export interface NewOperatorKey {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Timestamp | null
 }
 
 export interface RotateSecret {
@@ -273,81 +290,9 @@ export class AdminRefused extends Error {
 }
 
 export const REDIRECTS_MAX = 100
-const ADDRESSES_MAX = 50
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
-const AUDIT_LIMIT_MAX = 10_000
 /** Also the most that one command ends. */
 export const ORDERS_LIMIT_MAX = 1_000
-const HOURS_MAX = 9_999
-
-/** Parses inputs from the socket. Each parser throws Malformed naming the field. */
-export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
-  'platform.create': input => ({
-    name: printable(field(input, 'name'), 'name', NAME_LENGTH_MAX),
-    redirects: redirects(field(input, 'redirects')),
-    claims: yesOrNo(field(input, 'claims'), 'claims'),
-    ...brand(input)
-  }),
-  'platform.edit': input => {
-    const name = field(input, 'name')
-    return { ...namedPlatform(input), ...(name === undefined ? {} : { name: printable(name, 'name', NAME_LENGTH_MAX) }), ...brand(input) }
-  },
-  'platform.redirects': input => ({
-    ...namedPlatform(input),
-    add: redirects(field(input, 'add')),
-    remove: redirects(field(input, 'remove'))
-  }),
-  'platform.list': () => ({}),
-  'platform.rotate_secret': input => ({
-    ...namedPlatform(input),
-    overlapSeconds: whole(field(input, 'overlapSeconds'), 'overlap', 0, OVERLAP_SECONDS_MAX)
-  }),
-  'platform.disable': namedPlatform,
-  'platform.enable': namedPlatform,
-  'key.create': input => ({
-    ...namedPlatform(input),
-    name: printable(field(input, 'name'), 'name', 100),
-    scopes: texts(field(input, 'scopes'), 'scope', SCOPES.length),
-    addresses: texts(field(input, 'addresses'), 'address', ADDRESSES_MAX),
-    expiresAt: timeOrNull(field(input, 'expiresAt'))
-  }),
-  'key.list': namedPlatform,
-  'key.disable': namedKey,
-  'key.enable': namedKey,
-  'key.revoke': namedKey,
-  'user.disable': namedUser,
-  'user.enable': namedUser,
-  'keys.status': () => ({}),
-  'keys.rotate': input => ({
-    mode: oneOf(field(input, 'mode'), 'mode', ['add', 'finish']),
-    retire: oneOf(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
-  }),
-  'orders.unresolved': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
-  'orders.abandoned': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
-  'orders.settle': input => ({
-    orderId: uuid(field(input, 'orderId'), 'order_id'),
-    because: printable(field(input, 'because'), 'because', 200),
-    unseen: yesOrNo(field(input, 'unseen'), 'unseen')
-  }),
-  'orders.settle_all': input => ({
-    broker: orNull(field(input, 'broker'), broker => printable(broker, 'broker', 64)),
-    connectionId: orNull(field(input, 'connectionId'), id => uuid(id, 'connection_id')),
-    olderThanHours: orNull(field(input, 'olderThanHours'), hours => whole(hours, 'older than', 1, HOURS_MAX)),
-    expected: orNull(field(input, 'expected'), setName),
-    because: printable(field(input, 'because'), 'because', 200),
-    unseen: yesOrNo(field(input, 'unseen'), 'unseen')
-  }),
-  'audit.verify': input => ({ kept: expectedHead(field(input, 'kept')) }),
-  'audit.export': input => ({
-    after: whole(field(input, 'after'), 'after', 0, Number.MAX_SAFE_INTEGER),
-    limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX)
-  }),
-  'audit.list': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX) })
-}
-
-export function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(INPUT_PARSERS, name)
-}
 
 /** Parses the id of a set of orders, as a dry run returns it. */
 export function setName(value: unknown): string {
@@ -360,35 +305,4 @@ export function parseChainHead(text: string): ChainHead {
   const [, position, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (position === undefined) throw new Malformed('the chain head', 'position:hash as audit verify prints it', text)
   return { position: Number(position), hash }
-}
-
-function namedPlatform(input: unknown): NamedPlatform {
-  return { platform: printable(field(input, 'platform'), 'platform', 64) }
-}
-
-/** Fields that are absent in the input are absent in the result. */
-function brand(input: unknown): Pick<EditPlatform, 'color' | 'appUrl'> {
-  const [color, appUrl] = [field(input, 'color'), field(input, 'appUrl')]
-  return {
-    ...(color === undefined ? {} : { color: orNull(color, parseColor) }),
-    ...(appUrl === undefined ? {} : { appUrl: orNull(appUrl, url => printable(url, 'app_url', 2_048)) })
-  }
-}
-
-function namedKey(input: unknown): NamedKey {
-  return { key: printable(field(input, 'key'), 'key', 64) }
-}
-
-function namedUser(input: unknown): NamedUser {
-  return { ...namedPlatform(input), userId: printable(field(input, 'userId'), 'user_id', 64) }
-}
-
-function redirects(value: unknown): readonly string[] {
-  if (Array.isArray(value) && value.length <= REDIRECTS_MAX) return value.map(item => printable(item, 'redirect', 2_048))
-  throw new Malformed('redirects', `at most ${REDIRECTS_MAX} addresses`, value)
-}
-
-function expectedHead(value: unknown): ChainHead | null {
-  if (value === null || value === undefined) return null
-  return parseChainHead(`${String(field(value, 'position'))}:${String(field(value, 'hash'))}`)
 }

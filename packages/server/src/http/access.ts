@@ -24,7 +24,11 @@ export function accessRecorder(
     const { method } = request
     const route = request.routeOptions.url ?? 'none'
     // A request that was passed on is counted by the node that the client asked.
-    if (passedOnOf(request.raw) === undefined) observe({ method, route, status, milliseconds })
+    if (passedOnOf(request.raw) === undefined) {
+      const { platformId = null, userKey = null } = request.requester ?? {}
+      const { id: requestId, errorCode: code, ip: address } = request
+      observe({ requestId, method, route, status, code, milliseconds, platformId, userKey, address })
+    }
     if (accessLog === 'all' || (accessLog === 'problems' && (status >= 400 || milliseconds > SLOW_MS))) {
       const isRefused = REFUSED_STATUS.has(status) || (!request.isProven && status >= 400 && status !== 500)
       if (isRefused && refused.take('all', monotonicMs()).retryAfterSeconds !== null) leftOut += 1

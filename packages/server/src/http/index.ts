@@ -37,6 +37,8 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   routes.watch(app)
   app.decorateRequest('isProven', false)
   app.decorateRequest('execute', null)
+  app.decorateRequest('requester', null)
+  app.decorateRequest('errorCode', null)
   app.decorateRequest('foreign', null)
   takeJson(app)
   answerFailures(app, deps, new RefusalPace(deps.clock, options.limits.refusals))

@@ -5,12 +5,19 @@ import type { FairLimits } from './fair-queue.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { RefusalLimits } from './refusal-pace.ts'
 
-/** One answered request, for metrics. `route` is the pattern, never the URL. */
+/** One answered request, for metrics and operators. `route` is the pattern, never the URL. */
 export interface ObservedRequest {
+  readonly requestId: string
   readonly method: string
   readonly route: string
   readonly status: number
+  /** The code of the error; null: there was none, or another node answered. */
+  readonly code: string | null
   readonly milliseconds: number
+  /** Whose credentials were proved; null: none were. */
+  readonly platformId: string | null
+  readonly userKey: string | null
+  readonly address: string
 }
 
 export interface HttpLimits {

@@ -25,6 +25,10 @@ declare module 'fastify' {
     isProven: boolean
     /** Runs the request once the body has been read; set by the endpoint's guard. */
     execute: ((body: unknown) => Promise<unknown>) | null
+    /** Whose credentials were proved; null: no platform's. */
+    requester: { readonly platformId: string; readonly userKey: string | null } | null
+    /** The code of the error that is the answer; null: it is none. */
+    errorCode: string | null
     /** Set by the guard if another node is to execute the request. */
     foreign: Foreign | null
   }
@@ -96,6 +100,7 @@ function guarded(
       const proven = await guard.provenUser(request, reply, endpoint.scope)
       const { caller } = proven
       const requester = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
+      request.requester = requester
       const beginHere = () => {
         guard.countUser(request, reply, proven)
         proved(request, gate)
@@ -120,6 +125,7 @@ function guarded(
     const proven = await guard.provenPlatform(request, reply, endpoint.scope)
     const { caller } = proven
     const requester = { platformId: caller.platform.platformId, userKey: null }
+    request.requester = requester
     proved(request, gate)
     const prepared = endpoint.prepare(request.params, request.query)
     const beginHere = () => {
@@ -220,6 +226,7 @@ const REFUSED: ReadonlySet<number> = new Set([401, 429])
 export function answer(failure: unknown, request: FastifyRequest, reply: FastifyReply, log: Log, pace?: RefusalPace): void {
   const error = isBrokenOff(failure, request) ? new ServiceError('body_malformed', BROKEN_OFF) : failure
   const problem = problemOf(error, request.routeOptions.config?.statusOverrides)
+  request.errorCode = problem.code
   if (problem.unexpected) {
     log.error('request failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
   }

@@ -25,7 +25,7 @@ const NAMES_IN_TEXT = '[\\w-]*(?:secret|password|passwd|token|api[_-]?key|privat
 /** Forms of secrets anywhere in a text. Each expression is linear in the text's length. */
 const SHAPES: readonly RegExp[] = [
   // Our own.
-  /(?<![A-Za-z0-9])(?:sk|us|mdt)_[\w-]{16,}/g,
+  /(?<![A-Za-z0-9])(?:sk|us|mdt|oc|os|ok|whsec)_[\w-]{16,}/g,
   /(?<=\/connect\/)[\w-]{16,}/g,
   // HTTP and OAuth.
   /(?<=\b(?:Bearer|Basic|Digest)\s{1,4})[\w.~+/=:-]{4,}/gi,

@@ -18,6 +18,8 @@ import { SqlKeyCheckStore } from './key-checks.ts'
 import { SqlMarketSlotStore } from './market-slots.ts'
 import { SqlMemberStore } from './members.ts'
 import { type MigrateOptions, type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
+import { SqlOperatorReads } from './operator-reads.ts'
+import { SqlOperatorStore } from './operators.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { SqlPlatformKeyStore } from './platform-keys.ts'
@@ -87,6 +89,8 @@ export interface SqlStore extends Store {
   readonly submissions: SqlSubmissionStore
   readonly marketSlots: SqlMarketSlotStore
   readonly members: SqlMemberStore
+  readonly operators: SqlOperatorStore
+  readonly operatorReads: SqlOperatorReads
   stats(): StoreStats
 }
 
@@ -163,6 +167,8 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     submissions: new SqlSubmissionStore(session),
     marketSlots: new SqlMarketSlotStore(session),
     members: new SqlMemberStore(session),
+    operators: new SqlOperatorStore(session),
+    operatorReads: new SqlOperatorReads(session),
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {

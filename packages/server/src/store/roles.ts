@@ -47,6 +47,9 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   webhook_endpoints: CHANGE,
   webhook_cursors: CHANGE,
   webhook_deliveries: CHANGE,
+  operator_codes: CHANGE,
+  operator_sessions: CHANGE,
+  operator_keys: CHANGE,
   members: CHANGE,
   partitions: UPDATE
 }

@@ -122,7 +122,8 @@ function own(headers: Endpoint['success']['headers'] = {}): Description {
   return Object.fromEntries(Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema: json(schema) }]))
 }
 
-function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
+/** The parameters of an operation, as OpenAPI has them. */
+export function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
   return Object.entries(params).map(([name, { description, schema, example, required = false }]) => ({
     name,
     in: place,

@@ -1,0 +1,111 @@
+// How operators prove who they are: a one-time code becomes a session; programs have keys.
+import { ServiceError } from '../../domain/errors.ts'
+import type { OperatorSessionId } from '../../domain/ids.ts'
+import type { OperatorScope, OperatorSession } from '../../domain/operator.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { OperatorStore } from '../../ports/operator-store.ts'
+import type { AuditEntry } from '../../ports/store.ts'
+import type { Hasher } from '../../ports/vault.ts'
+import type { Attempt, AttemptLimits } from '../authenticate.ts'
+
+export const CODE_MS = 600_000
+export const SESSION_MS = 12 * 3_600_000
+/** A session that is not used for this long has ended. */
+export const IDLE_MS = 1_800_000
+const LENGTH_MAX = 128
+
+/** Where a request came from. */
+export interface RequestOrigin {
+  readonly ip: string
+  readonly requestId: string
+}
+
+/** A proven operator. */
+export interface OperatorCaller extends RequestOrigin {
+  readonly operator: string
+  readonly scopes: readonly OperatorScope[]
+  /** Null: a key. */
+  readonly session: OperatorSession | null
+}
+
+export interface OperatorAccessDeps {
+  readonly operators: OperatorStore
+  readonly hasher: Pick<Hasher, 'hash'>
+  readonly ids: Ids
+  readonly clock: Pick<Clock, 'now'>
+  readonly attempts: AttemptLimits
+}
+
+/** One message for every cause, so that nothing can be told from it. */
+const INVALID = 'The operator’s credentials are missing, invalid or expired. Log in with a new code: npm run cli -- operator link'
+
+export function operatorUnknown(): ServiceError {
+  return new ServiceError('credentials_invalid', INVALID)
+}
+
+/** Exchanges the code for a session and its secret, which is returned only here. @throws ServiceError credentials_invalid, rate_limited */
+export async function exchangeCode(
+  deps: OperatorAccessDeps,
+  code: string,
+  from: RequestOrigin
+): Promise<{ readonly session: OperatorSession; readonly secret: string }> {
+  const { ids, hasher, clock, operators } = deps
+  const secret = ids.secret('os_')
+  const sessionId = ids.uuid<OperatorSessionId>()
+  const made = { sessionId, secretHash: hasher.hash(secret), lifetimeMs: SESSION_MS }
+  const auditOf = (operator: string) => operatorAudit(clock, { ...from, operator }, 'operator.login', sessionId)
+  const session = await proven(deps, code, from, codeHash => operators.exchange(codeHash, made, auditOf))
+  return { session, secret }
+}
+
+/** The operator whose session has this secret. @throws ServiceError credentials_invalid, rate_limited */
+export async function operatorOfSession(deps: OperatorAccessDeps, secret: string, from: RequestOrigin): Promise<OperatorCaller> {
+  const session = await proven(deps, secret, from, hash => deps.operators.useSession(hash, IDLE_MS))
+  return { ...from, operator: session.operator, scopes: session.scopes, session }
+}
+
+/** The operator's program whose key this is. @throws ServiceError credentials_invalid, rate_limited */
+export async function operatorOfKey(deps: OperatorAccessDeps, secret: string, from: RequestOrigin): Promise<OperatorCaller> {
+  const key = await proven(deps, secret, from, hash => deps.operators.useKey(hash))
+  return { ...from, operator: `${key.createdBy} (key ${key.name})`, scopes: key.scopes, session: null }
+}
+
+/** @throws ServiceError scope_missing */
+export function demandOperatorScope({ scopes }: OperatorCaller, scope: OperatorScope): void {
+  if (scopes.includes(scope)) return
+  throw new ServiceError('scope_missing', `This needs the scope ${scope}; yours are ${scopes.join(', ')}.`)
+}
+
+/** The audit entry of what an operator does by a request. */
+export function operatorAudit(
+  clock: Pick<Clock, 'now'>,
+  { operator, ip, requestId }: RequestOrigin & { readonly operator: string },
+  action: string,
+  target: string,
+  detail: AuditEntry['detail'] = {}
+): AuditEntry {
+  return { at: clock.now(), actor: 'operator', action, target, result: 'ok', ip, requestId, detail: { by: operator, ...detail } }
+}
+
+/** Looks a secret up, unless too many wrong ones came from its address. */
+async function proven<Found>(
+  { hasher, attempts }: OperatorAccessDeps,
+  secret: string,
+  { ip }: RequestOrigin,
+  look: (secretHash: string) => Promise<Found | null>
+): Promise<Found> {
+  if (secret.length > LENGTH_MAX) throw operatorUnknown()
+  const attempt: Attempt = { of: 'key', address: ip, name: null, secretHash: hasher.hash(secret) }
+  attempts.demandCalm(attempt)
+  const found = await look(attempt.secretHash).catch((cause: unknown) => {
+    attempts.undecided(attempt)
+    throw cause
+  })
+  if (found === null) {
+    attempts.failed(attempt)
+    throw operatorUnknown()
+  }
+  attempts.proved(attempt)
+  return found
+}

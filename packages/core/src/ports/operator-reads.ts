@@ -1,0 +1,15 @@
+import type { OrderId, UserKey } from '../domain/ids.ts'
+import type { Timestamp } from '../domain/timestamp.ts'
+import type { AuditEntry } from './audit-store.ts'
+import type { WebhookDelivery } from './webhook-store.ts'
+
+/** An audit entry, and its place in the chain; null: it waits to be chained. */
+export type PlacedEntry = AuditEntry & { readonly position: number | null }
+
+/** Reads that only operators need. Each follows an index. */
+export interface OperatorReads {
+  /** Entries `order.…` whose target is the order, oldest first, at most `limit`. */
+  auditOfOrder(orderId: OrderId, limit: number): Promise<readonly PlacedEntry[]>
+  /** Attempts to send the user's events to endpoints that began at `from` or later, oldest first, at most `limit`. */
+  deliveriesOf(userKey: UserKey, from: Timestamp, limit: number): Promise<readonly WebhookDelivery[]>
+}

@@ -1,0 +1,107 @@
+// Who calls the API for operators: an operator's browser by its cookie, or a program by its key. Never by address.
+
+import type { AppDeps } from '@trunkline/core/app/application'
+import {
+  demandOperatorScope,
+  exchangeCode,
+  type OperatorAccessDeps,
+  type OperatorCaller,
+  operatorOfKey,
+  operatorOfSession,
+  operatorUnknown
+} from '@trunkline/core/app/operators/access'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { OperatorScope, OperatorSession } from '@trunkline/core/domain/operator'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressGroup } from '../auth/address.ts'
+import { TooManyFailures } from '../auth/failed-attempts.ts'
+import type { OperatorCookie } from './cookie.ts'
+
+const BEARER = /^Bearer ([\w-]{1,128})$/i
+/** A form of another site cannot send it, and a script of another site only with a permission that is never given. */
+const OWN_HEADER = 'x-trunkline-operator'
+
+export interface AccessOptions {
+  readonly publicUrl: () => string
+  readonly cookie: OperatorCookie
+  readonly accessAudit: Pick<AppDeps['accessAudit'], 'note'>
+}
+
+export class OperatorAccess {
+  readonly #deps: OperatorAccessDeps
+  readonly #options: AccessOptions
+
+  constructor(deps: OperatorAccessDeps, options: AccessOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /** @throws ServiceError credentials_invalid, header_invalid, scope_missing, rate_limited */
+  async operator(request: FastifyRequest, scope: OperatorScope, anyScope: boolean): Promise<OperatorCaller> {
+    const caller = await this.#noted(request, () => this.#caller(request))
+    if (anyScope) return caller
+    try {
+      demandOperatorScope(caller, scope)
+    } catch (error) {
+      this.#note(request, 'access.denied', 'scope_missing', 'operator')
+      throw error
+    }
+    return caller
+  }
+
+  /** Makes a session of the code, and sets its cookie. @throws ServiceError credentials_invalid, header_invalid, rate_limited */
+  async enter(request: FastifyRequest, reply: FastifyReply, code: string): Promise<OperatorSession> {
+    this.#demandOwnPage(request)
+    const { session, secret } = await this.#noted(request, () => exchangeCode(this.#deps, code, originOf(request)))
+    const { expiresAt, createdAt } = session
+    this.#options.cookie.set(reply, secret, Math.floor((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000))
+    return session
+  }
+
+  /** Clears the cookie. */
+  leave(reply: FastifyReply): void {
+    this.#options.cookie.clear(reply)
+  }
+
+  async #caller(request: FastifyRequest): Promise<OperatorCaller> {
+    const { authorization } = request.headers
+    const secret = this.#options.cookie.read(request)
+    if (authorization === undefined && secret === null) throw operatorUnknown()
+    // Which of the two was meant would decide what is audited.
+    if (authorization !== undefined && secret !== null)
+      throw new ServiceError('header_invalid', 'The request has a key and the cookie of a session; send one of them.')
+    if (authorization !== undefined) {
+      const [, key] = BEARER.exec(authorization) ?? []
+      if (key === undefined) throw operatorUnknown()
+      return operatorOfKey(this.#deps, key, originOf(request))
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') this.#demandOwnPage(request)
+    return operatorOfSession(this.#deps, secret ?? '', originOf(request))
+  }
+
+  /** Browsers send `Origin` with such requests; one without is refused and not trusted. @throws ServiceError header_invalid */
+  #demandOwnPage({ headers }: FastifyRequest): void {
+    const publicUrl = this.#options.publicUrl()
+    if (headers.origin === publicUrl && headers[OWN_HEADER] === '1') return
+    throw new ServiceError('header_invalid', `The request needs the headers origin: ${publicUrl} and ${OWN_HEADER}: 1.`)
+  }
+
+  async #noted<Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      const isFailure =
+        error instanceof TooManyFailures ? error.isFailure : error instanceof ServiceError && error.code === 'credentials_invalid'
+      if (isFailure) this.#note(request, 'access.failed', 'credentials_invalid', 'anonymous')
+      throw error
+    }
+  }
+
+  #note({ ip, id }: FastifyRequest, action: 'access.failed' | 'access.denied', reason: string, actor: string): void {
+    this.#options.accessAudit.note({ action, actor, target: 'admin', reason, ip, group: addressGroup(ip), requestId: id })
+  }
+}
+
+function originOf({ ip, id }: FastifyRequest): { readonly ip: string; readonly requestId: string } {
+  return { ip, requestId: id }
+}

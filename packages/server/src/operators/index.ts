@@ -1,0 +1,53 @@
+// The API for operators, under `/admin/v1`, with its own credentials and its own OpenAPI document.
+import cookie from '@fastify/cookie'
+import type { AppDeps } from '@trunkline/core/app/application'
+import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
+import type { OperatorStore } from '@trunkline/core/ports/operator-store'
+import type { FastifyInstance } from 'fastify'
+import { FailedAttempts } from '../auth/failed-attempts.ts'
+import type { Rate } from '../auth/rate-limit.ts'
+import { Cursors } from '../http/cursor.ts'
+import { serveText } from '../ops/static-text.ts'
+import { OperatorAccess } from './access.ts'
+import { OperatorCookie } from './cookie.ts'
+import type { OperatorDeps, ServiceState } from './deps.ts'
+import { operatorApi } from './openapi.ts'
+import { ReadCounts } from './read-counts.ts'
+import type { RequestLog } from './request-log.ts'
+import { OPERATIONS } from './routes/index.ts'
+import { PREFIX, serveOperations } from './serve.ts'
+
+/** Wrong codes, sessions and keys from one address. */
+const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
+
+export interface OperatorsOptions {
+  readonly operators: OperatorStore
+  readonly reads: OperatorReads
+  readonly newestAudit: OperatorDeps['newestAudit']
+  readonly requests: RequestLog
+  readonly service: ServiceState
+  readonly publicUrl: () => string
+}
+
+/** Mounts the API. `stop` writes what is only counted so far. */
+export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): { stop(): Promise<void> } {
+  const { operators, reads, newestAudit, requests, service, publicUrl } = options
+  const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
+  const access = new OperatorAccess(
+    { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
+    { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: app.accessAudit }
+  )
+  const deps: OperatorDeps = { app, operators, reads, newestAudit, access, requests, service, cursors: new Cursors(app.hasher) }
+  const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
+  http.register(async scope => {
+    await scope.register(cookie)
+    serveOperations(scope, OPERATIONS, deps, counts)
+    serveText(
+      scope,
+      `${PREFIX}/openapi.json`,
+      () => JSON.stringify(operatorApi(OPERATIONS, publicUrl())),
+      () => ({ 'content-type': 'application/json; charset=utf-8' })
+    )
+  })
+  return { stop: () => counts.stop() }
+}

@@ -1,0 +1,111 @@
+// The newest requests of this process, and the newest that failed: for operators, in memory, gone with the process.
+
+/** One answered request. It has the route's pattern and no query, header or body, so there is nothing in it to redact. */
+export interface AnsweredRequest {
+  readonly at: string
+  readonly requestId: string
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  /** The code of the error; null: there was none. */
+  readonly code: string | null
+  readonly milliseconds: number
+  /** Null: it had no valid credentials of a platform. */
+  readonly platformId: string | null
+  readonly userKey: string | null
+  readonly address: string
+}
+
+export interface Traffic {
+  readonly requests: number
+  readonly failed: number
+  readonly byCode: ReadonlyMap<string, number>
+}
+
+const KEPT = 2_000
+const MINUTES = 24 * 60
+const MINUTE_MS = 60_000
+
+interface Minute {
+  readonly minute: number
+  requests: number
+  failed: number
+  readonly byCode: Map<string, number>
+}
+
+/**
+ * Keeps the last 2,000 requests, and apart from them the last 2,000 that failed (status from 400), so that neither displaces the other; and
+ * counts by minute for a day. The codes are a closed list, so the counts are bounded.
+ */
+export class RequestLog {
+  readonly #nowMs: () => number
+  readonly #all: AnsweredRequest[] = []
+  readonly #failed: AnsweredRequest[] = []
+  /** Oldest first. */
+  readonly #minutes: Minute[] = []
+  #next = { all: 0, failed: 0 }
+
+  /** @param nowMs milliseconds of a clock that does not go back */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  add(request: AnsweredRequest): void {
+    const isFailed = request.status >= 400
+    this.#next.all = put(this.#all, this.#next.all, request)
+    if (isFailed) this.#next.failed = put(this.#failed, this.#next.failed, request)
+    const minute = this.#minute()
+    minute.requests += 1
+    if (!isFailed) return
+    minute.failed += 1
+    const code = request.code ?? `status_${request.status}`
+    minute.byCode.set(code, (minute.byCode.get(code) ?? 0) + 1)
+  }
+
+  /** Newest first. */
+  newest(which: 'all' | 'failed', limit: number, fits: (request: AnsweredRequest) => boolean): readonly AnsweredRequest[] {
+    const [ring, next] = which === 'all' ? [this.#all, this.#next.all] : [this.#failed, this.#next.failed]
+    const ordered = [...ring.slice(next), ...ring.slice(0, next)].reverse()
+    return ordered.filter(fits).slice(0, limit)
+  }
+
+  /** By its id; null: it is not kept any more, or was never here. */
+  find(requestId: string): AnsweredRequest | null {
+    const is = (request: AnsweredRequest) => request.requestId === requestId
+    return this.#all.find(is) ?? this.#failed.find(is) ?? null
+  }
+
+  /** Of the last minutes, the present one included. */
+  traffic(minutes: number): Traffic {
+    const from = Math.floor(this.#nowMs() / MINUTE_MS) - minutes
+    const byCode = new Map<string, number>()
+    let [requests, failed] = [0, 0]
+    for (const minute of this.#minutes) {
+      if (minute.minute <= from) continue
+      requests += minute.requests
+      failed += minute.failed
+      for (const [code, count] of minute.byCode) byCode.set(code, (byCode.get(code) ?? 0) + count)
+    }
+    return { requests, failed, byCode }
+  }
+
+  #minute(): Minute {
+    const minute = Math.floor(this.#nowMs() / MINUTE_MS)
+    const known = this.#minutes.at(-1)
+    if (known?.minute === minute) return known
+    const made: Minute = { minute, requests: 0, failed: 0, byCode: new Map() }
+    this.#minutes.push(made)
+    if (this.#minutes.length > MINUTES) this.#minutes.shift()
+    return made
+  }
+}
+
+/** Puts the item into the ring; returns where the next one goes. */
+function put<Item>(ring: Item[], next: number, item: Item): number {
+  if (ring.length < KEPT) {
+    ring.push(item)
+    return 0
+  }
+  ring[next] = item
+  return (next + 1) % KEPT
+}

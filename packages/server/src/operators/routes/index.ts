@@ -1,0 +1,9 @@
+// Every operation of the API for operators. The server, its OpenAPI document and the tests read this list.
+import type { Operation } from '../endpoint.ts'
+import { ORDERS } from './orders.ts'
+import { PLATFORMS } from './platforms.ts'
+import { SEARCH } from './search.ts'
+import { SERVICE } from './service.ts'
+import { SESSIONS } from './sessions.ts'
+
+export const OPERATIONS: readonly Operation[] = [...SESSIONS, ...SERVICE, ...SEARCH, ...PLATFORMS, ...ORDERS]

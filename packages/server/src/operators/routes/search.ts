@@ -1,0 +1,104 @@
+import {
+  type AccountId,
+  type ConnectionId,
+  type OrderId,
+  type PlatformId,
+  parseUserId,
+  parseUuid,
+  type UserKey
+} from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Static } from 'typebox'
+import { plainText, required } from '../../http/params.ts'
+import type { OperatorDeps } from '../deps.ts'
+import { type Operation, operation } from '../endpoint.ts'
+import { hitList, type hitRow } from '../records.ts'
+
+type Hit = Static<typeof hitRow>
+/** A name of a user is looked up at this many platforms, the oldest first. */
+const PLATFORMS_MAX = 100
+
+export const SEARCH: readonly Operation[] = [
+  operation({
+    method: 'GET',
+    path: '/search',
+    scope: 'read',
+    operationId: 'searchById',
+    tag: 'Service',
+    summary: 'Find what has an id',
+    description:
+      'One exact id: of a platform (`platform_id`, `client_id`), a user (`user_key`, `user_id`), a connection, an account, an order or a request. Nothing is scanned for.',
+    query: { q: required(plainText(128, 'The id.', '01a1fc41-07d8-7000-8a63-5c2f1e0d9b72')) },
+    success: { status: 200, description: 'What has it.', schema: hitList },
+    async handle({ query: { q } }, deps) {
+      const [byId, byName] = await Promise.all([withUuid(q, deps), withName(q, deps)])
+      return { data: [...byId, ...byName] }
+    }
+  })
+]
+
+async function withUuid(q: string, { app: { store } }: OperatorDeps): Promise<readonly Hit[]> {
+  const id = readOrNull(() => parseUuid<PlatformId>(q, 'q'))
+  if (id === null) return []
+  const [platform, user, connection, accounts, order] = await Promise.all([
+    store.platforms.find(id),
+    store.users.findByKey(parseUuid<UserKey>(q, 'q')),
+    store.connections.find(parseUuid<ConnectionId>(q, 'q')),
+    store.orders.list({ accountIds: [parseUuid<AccountId>(q, 'q')] }, 'entryTime', { limit: 1, edge: null, descending: true }),
+    store.orders.find(parseUuid<OrderId>(q, 'q'))
+  ])
+  const [ofAccount] = accounts.rows
+  return [
+    ...(platform === null ? [] : [platformHit(platform)]),
+    ...(user === null ? [] : [hit('user', user.userKey, user.userId, user)]),
+    ...(connection === null
+      ? []
+      : [hit('connection', connection.connectionId, `${connection.broker} of ${connection.userId}`, connection)]),
+    ...(ofAccount === undefined ? [] : [hit('account', id, `${ofAccount.broker} ${ofAccount.accountNumber}`, ofAccount)]),
+    ...(order === null ? [] : [hit('order', order.orderId, `${order.clOrdId} of ${order.userId}`, order)])
+  ]
+}
+
+async function withName(q: string, { app: { store }, requests }: OperatorDeps): Promise<readonly Hit[]> {
+  const key = await store.platforms.findByClientId(q)
+  const request = requests.find(q)
+  const userId = readOrNull(() => parseUserId(q))
+  const platforms = userId === null ? [] : (await store.platforms.list()).slice(0, PLATFORMS_MAX)
+  const users: Hit[] = []
+  for (const { platformId, name } of platforms) {
+    const known = userId === null ? null : await store.users.find(platformId, userId)
+    if (known !== null) users.push(hit('user', known.user.userKey, `${known.user.userId} of ${name}`, known.user))
+  }
+  return [
+    ...(key === null ? [] : [platformHit(key.platform)]),
+    ...users,
+    ...(request === null
+      ? []
+      : [
+          {
+            kind: 'request' as const,
+            id: q,
+            label: `${request.method} ${request.route}`,
+            platform_id: request.platformId,
+            user_key: request.userKey
+          }
+        ])
+  ]
+}
+
+function platformHit({ platformId, name }: { readonly platformId: PlatformId; readonly name: string }): Hit {
+  return { kind: 'platform', id: platformId, label: name, platform_id: platformId, user_key: null }
+}
+
+function hit(kind: Hit['kind'], id: string, label: string, of: { readonly platformId: string; readonly userKey: string }): Hit {
+  return { kind, id, label, platform_id: of.platformId, user_key: of.userKey }
+}
+
+function readOrNull<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof Malformed) return null
+    throw cause
+  }
+}

@@ -1,0 +1,61 @@
+// Reads that only operators need: what is stored about one order beside the order.
+import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
+import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
+import { sql } from 'kysely'
+import { readAuditEntry } from './documents.ts'
+import type { Session } from './session.ts'
+import { readDelivery } from './webhooks/documents.ts'
+
+/** Exactly the index's expression and condition, without parameters. */
+const TARGET = sql<string>`substring(entry from '"target":"([^"]*)"')`
+const OF_ORDERS = sql<boolean>`entry like '%"action":"order.%'`
+
+export class SqlOperatorReads implements OperatorReads {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  auditOfOrder(orderId: OrderId, limit: number): Promise<readonly PlacedEntry[]> {
+    return this.#session.read(async db => {
+      // Entries are chained within a second or so. Those that wait are read first: one that is chained meanwhile is found by both reads.
+      const pending = await db
+        .selectFrom('audit_pending')
+        .select('entry')
+        .where(OF_ORDERS)
+        .where(TARGET, '=', orderId)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      const sealed = await db
+        .selectFrom('audit_log')
+        .select(['entry', 'position'])
+        .where(OF_ORDERS)
+        .where(TARGET, '=', orderId)
+        .orderBy('position')
+        .limit(limit)
+        .execute()
+      const known = new Set(sealed.map(({ entry }) => entry))
+      const waiting = pending.filter(({ entry }) => !known.has(entry)).map(({ entry }) => ({ entry, position: null }))
+      return [...sealed, ...waiting].slice(0, limit).map(({ entry, position }) => ({ ...readAuditEntry(entry), position }))
+    })
+  }
+
+  async deliveriesOf(userKey: UserKey, from: Timestamp, limit: number): Promise<readonly WebhookDelivery[]> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('webhook_deliveries')
+        .select('document')
+        .where('user_key', '=', userKey)
+        .where('started_at', '>=', from)
+        .orderBy('started_at')
+        .orderBy('delivery_id')
+        .limit(limit)
+        .execute()
+    )
+    return rows.map(({ document }) => readDelivery(document))
+  }
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AnsweredRequest, RequestLog } from '../../src/operators/request-log.ts'
+
+const MINUTE = 60_000
+
+function answered(requestId: string, more: Partial<AnsweredRequest> = {}): AnsweredRequest {
+  const who = { platformId: null, userKey: null, address: '192.0.2.1' }
+  return {
+    at: '2026-11-20T14:30:00Z',
+    requestId,
+    method: 'GET',
+    route: '/orders',
+    status: 200,
+    code: null,
+    milliseconds: 2,
+    ...who,
+    ...more
+  }
+}
+
+test('a flood of requests displaces no failure, and a flood of failures is bounded', () => {
+  const log = new RequestLog(() => 0)
+  log.add(answered('lost', { status: 503, code: 'store_unavailable' }))
+  for (let index = 0; index < 5_000; index += 1) log.add(answered(`r-${index}`))
+  const newest = log.newest('all', 10_000, () => true)
+  assert.deepEqual([newest.length, newest[0]?.requestId, newest.at(-1)?.requestId], [2_000, 'r-4999', 'r-3000'])
+  assert.deepEqual(
+    log.newest('failed', 10, () => true).map(({ requestId }) => requestId),
+    ['lost']
+  )
+  assert.equal(log.find('lost')?.code, 'store_unavailable')
+  assert.equal(log.find('r-1'), null)
+  for (let index = 0; index < 5_000; index += 1) log.add(answered(`f-${index}`, { status: 401, code: 'credentials_invalid' }))
+  assert.equal(log.newest('failed', 10_000, () => true).length, 2_000)
+})
+
+test('traffic is counted by minute and code, and forgotten after a day', () => {
+  let now = 0
+  const log = new RequestLog(() => now)
+  log.add(answered('a', { status: 429, code: 'rate_limited' }))
+  now = 50 * MINUTE
+  log.add(answered('b', { status: 429, code: 'rate_limited' }))
+  log.add(answered('c', { status: 502 }))
+  log.add(answered('d'))
+  const counts = (minutes: number) => {
+    const { requests, failed, byCode } = log.traffic(minutes)
+    return [requests, failed, Object.fromEntries(byCode)]
+  }
+  assert.deepEqual(counts(60), [4, 3, { rate_limited: 2, status_502: 1 }])
+  assert.deepEqual(counts(10), [3, 2, { rate_limited: 1, status_502: 1 }])
+  now = 24 * 60 * MINUTE + 10 * MINUTE
+  assert.deepEqual(counts(24 * 60), [3, 2, { rate_limited: 1, status_502: 1 }])
+})

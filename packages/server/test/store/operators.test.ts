@@ -1,0 +1,140 @@
+// What operators prove themselves with, and the reads that only they need, on both engines.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { OPERATOR_SCOPES, type OperatorKey } from '@trunkline/core/domain/operator'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { testDeps } from './deps.ts'
+import { copyStore } from './template.ts'
+
+const HOUR = 3_600_000
+const IDLE = 1_800_000
+
+const code = (codeHash: string, lifetimeMs = HOUR) => ({ codeHash, operator: 'ada@host', scopes: OPERATOR_SCOPES, lifetimeMs })
+const newSession = (lifetimeMs = HOUR) => ({ sessionId: make.uuid<never>(), secretHash: make.hash(), lifetimeMs })
+const audit = () => make.audit('operator.login')
+
+async function embedded(): Promise<{ settings: StoreSettings; cleanUp: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'trunkline-operators-'))
+  const dataDir = join(directory, 'data')
+  await copyStore(dataDir)
+  return { settings: { kind: 'embedded', dataDir }, cleanUp: () => rm(directory, { recursive: true }) }
+}
+
+async function postgres(): Promise<{ settings: StoreSettings; cleanUp: () => Promise<void> }> {
+  const cluster = await sharedPostgres()
+  const database = await createDatabase(cluster.url)
+  return { settings: { kind: 'postgres', url: database.url, poolMax: 4 }, cleanUp: () => database.drop() }
+}
+
+for (const [name, open] of [['the embedded engine', embedded] as const, ['PostgreSQL', postgres] as const]) {
+  describe(`operators on ${name}`, () => {
+    let store: SqlStore
+    let cleanUp: () => Promise<void>
+    before(async () => {
+      const { settings, cleanUp: clean } = await open()
+      cleanUp = clean
+      store = await openStore(settings, testDeps())
+    })
+    after(async () => {
+      await store[Symbol.asyncDispose]()
+      await cleanUp()
+    })
+
+    test('a code becomes one session, however many exchange it at once', async () => {
+      const hash = make.hash()
+      await store.operators.createCode(code(hash), make.audit('operator.link'))
+      const sessions = await Promise.all(Array.from({ length: 6 }, () => store.operators.exchange(hash, newSession(), audit)))
+      assert.equal(sessions.filter(session => session !== null).length, 1)
+      assert.equal(await store.operators.exchange(hash, newSession(), audit), null)
+    })
+
+    test('an expired code, and one that never was, become nothing', async () => {
+      const hash = make.hash()
+      await store.operators.createCode(code(hash, -1), make.audit('operator.link'))
+      assert.equal(await store.operators.exchange(hash, newSession(), audit), null)
+      assert.equal(await store.operators.exchange(make.hash(), newSession(), audit), null)
+    })
+
+    test('a session is found by its secret until it expires, is idle for too long, or is ended', async () => {
+      const { operators } = store
+      const sessionOf = async (lifetimeMs: number) => {
+        const hash = make.hash()
+        await operators.createCode(code(hash), make.audit('operator.link'))
+        const made = newSession(lifetimeMs)
+        await operators.exchange(hash, made, audit)
+        return made
+      }
+      const [lasting, expired] = [await sessionOf(HOUR), await sessionOf(-1)]
+      const found = await operators.useSession(lasting.secretHash, IDLE)
+      assert.deepEqual([found?.operator, found?.scopes, found?.origin], ['ada@host', OPERATOR_SCOPES, 'code'])
+      assert.equal(await operators.useSession(lasting.secretHash, -1), null)
+      assert.equal(await operators.useSession(expired.secretHash, IDLE), null)
+      assert.ok((await operators.sessions(IDLE, 10)).some(({ sessionId }) => sessionId === lasting.sessionId))
+      assert.equal(await operators.endSession(lasting.sessionId, audit()), true)
+      assert.equal(await operators.useSession(lasting.secretHash, IDLE), null)
+      assert.equal(await operators.endSession(lasting.sessionId, audit()), false)
+    })
+
+    test('a key is found by its secret until it expires or is revoked', async () => {
+      const { operators } = store
+      const keyOf = async (expiresAt: OperatorKey['expiresAt']) => {
+        const key: OperatorKey = {
+          ...{ keyId: make.uuid<never>(), name: 'reports', scopes: ['read'], createdBy: 'ada@host' },
+          ...{ createdAt: make.at(0), lastUsedAt: null, expiresAt }
+        }
+        const hash = make.hash()
+        await operators.createKey(key, hash, make.audit('operator.key_create'))
+        return { key, hash }
+      }
+      const [lasting, expired] = [await keyOf(null), await keyOf(make.time('2020-01-01T00:00:00Z'))]
+      assert.deepEqual((await operators.useKey(lasting.hash))?.scopes, ['read'])
+      assert.notEqual((await operators.keys()).find(({ keyId }) => keyId === lasting.key.keyId)?.lastUsedAt, null)
+      assert.equal(await operators.useKey(expired.hash), null)
+      assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), true)
+      assert.equal(await operators.useKey(lasting.hash), null)
+      assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), false)
+    })
+
+    test('entries about an order are found whether they wait or are chained, and no text inside another entry passes for one', async () => {
+      const orderId = make.uuid<never>()
+      const about = (action: string, target: string, detail = {}) => store.audit.append({ ...make.audit(action, detail), target })
+      await about('order.place', orderId)
+      await about('order.place', make.uuid(), { note: `"target":"${orderId}"` })
+      while ((await store.audit.seal(100)) > 0);
+      await about('order.cancel', orderId)
+      await about('user.create', orderId)
+      const found = await store.operatorReads.auditOfOrder(orderId, 10)
+      assert.deepEqual(
+        found.map(({ action, position }) => [action, position === null]),
+        [
+          ['order.place', false],
+          ['order.cancel', true]
+        ]
+      )
+      assert.equal((await store.operatorReads.auditOfOrder(orderId, 1)).length, 1)
+    })
+
+    test('attempts for a user are found from a time on, the oldest first', async () => {
+      const platform = make.platform()
+      await store.platforms.create(platform, make.hash(), make.audit())
+      const user = make.user(platform)
+      await store.users.create(user, make.hash(), make.audit())
+      const endpoint = make.webhookEndpoint(platform)
+      await store.webhooks.endpoints.create(endpoint, make.sealed(), 16, make.audit())
+      const attempts = [3, 1, 2].map(second =>
+        make.webhookDelivery(endpoint.endpointId, user.userKey, { startedAt: make.at(second * 1_000) })
+      )
+      for (const attempt of attempts) await store.webhooks.deliveries.add(attempt)
+      const found = await store.operatorReads.deliveriesOf(user.userKey, make.at(2_000), 10)
+      assert.deepEqual(
+        found.map(({ startedAt }) => startedAt),
+        [make.at(2_000), make.at(3_000)]
+      )
+    })
+  })
+}

@@ -1,0 +1,209 @@
+// The API for operators, from outside: who gets in, what each scope opens, and what it shows of an order.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { Body } from './api.ts'
+import { passesLinter } from './linter.ts'
+import { Stage, type Trader } from './stream-stage.ts'
+
+const SCOPES = ['read', 'manage', 'sandbox'] as const
+const MARKET = { order_type: 'MKT', order_tif: 'DAY', order_qty: '1' }
+const ABSENT = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
+
+interface Given {
+  readonly method?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+describe('the API for operators', () => {
+  let stage: Stage
+  let trader: Trader
+  let document: Body
+  before(async () => {
+    stage = await Stage.open('embedded')
+    trader = await stage.trader()
+    document = (await call('/openapi.json')).body
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  async function call(path: string, { method = 'GET', body, headers = {} }: Given = {}) {
+    const response = await fetch(`${stage.service.url}/admin/v1${path}`, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+
+  const own = () => ({ origin: stage.service.url, 'x-trunkline-operator': '1' })
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  const keyWith = async (...scopes: readonly string[]): Promise<string> =>
+    (await stage.operate('operator', 'key', 'create', '--name', scopes.join(), ...scopes.flatMap(scope => ['--scope', scope]))).key
+
+  /** Logs in as a browser does; the cookie. */
+  async function login(): Promise<string> {
+    const { code } = await stage.operate('operator', 'link')
+    const { status, headers } = await call('/sessions', { method: 'POST', body: { code }, headers: own() })
+    assert.equal(status, 201)
+    return (headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  }
+
+  test('a code becomes a session once, whose cookie no script reads and no other site sends', async () => {
+    const { code } = await stage.operate('operator', 'link')
+    const enter = () => call('/sessions', { method: 'POST', body: { code }, headers: own() })
+    const first = await enter()
+    assert.equal(first.status, 201)
+    assert.match(
+      first.headers.get('set-cookie') ?? '',
+      /^trunkline-operator-\d+=os_[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/
+    )
+    assert.ok(!JSON.stringify(first.body).includes('os_'))
+    assert.deepEqual([(await enter()).status, (await enter()).body.code], [401, 'credentials_invalid'])
+  })
+
+  test('a page of another site neither exchanges a code nor ends a session', async () => {
+    const { code } = await stage.operate('operator', 'link')
+    const cookie = await login()
+    for (const headers of [
+      {},
+      { ...own(), origin: 'https://evil.example' },
+      { origin: stage.service.url },
+      { 'x-trunkline-operator': '1' }
+    ]) {
+      assert.equal((await call('/sessions', { method: 'POST', body: { code }, headers })).body.code, 'header_invalid')
+      assert.equal((await call('/session', { method: 'DELETE', headers: { ...headers, cookie } })).body.code, 'header_invalid')
+    }
+    assert.equal((await call('/session', { headers: { cookie } })).status, 200)
+  })
+
+  test('a session ends when its operator logs out, and when another operator ends it', async () => {
+    const [mine, theirs] = [await login(), await login()]
+    assert.equal((await call('/session', { method: 'DELETE', headers: { ...own(), cookie: mine } })).status, 200)
+    assert.equal((await call('/session', { headers: { cookie: mine } })).body.code, 'credentials_invalid')
+    const { session_id } = (await call('/session', { headers: { cookie: theirs } })).body
+    const listed: readonly Body[] = await stage.operate('operator', 'sessions')
+    assert.ok(listed.some(session => session.session_id === session_id))
+    await stage.operate('operator', 'end-session', session_id)
+    assert.equal((await call('/session', { headers: { cookie: theirs } })).body.code, 'credentials_invalid')
+  })
+
+  test('each operation needs its scope, and nothing is open without credentials', async () => {
+    const keys = new Map(await Promise.all(SCOPES.map(async scope => [scope, await keyWith(scope)] as const)))
+    for (const [path, methods] of Object.entries<Body>(document.paths)) {
+      for (const [method, { operationId, description, security }] of Object.entries<Body>(methods)) {
+        if (security.length === 0) {
+          assert.equal(operationId, 'createOperatorSession')
+          continue
+        }
+        const url = path.replaceAll(/\{\w+\}/g, ABSENT)
+        const ask = (headers: Readonly<Record<string, string>>) => call(url, { method: method.toUpperCase(), headers })
+        assert.equal((await ask({})).body.code, 'credentials_invalid', operationId)
+        const [, needed = 'any'] = /Needs the scope `(\w+)`/.exec(description) ?? []
+        for (const [scope, key] of keys) {
+          const isAllowed = needed === 'any' || needed === scope
+          const { body } = await ask(bearer(key))
+          assert.equal(body.code === 'scope_missing', !isAllowed, `${operationId} with ${scope}`)
+        }
+      }
+    }
+  })
+
+  test('credentials of platforms open nothing here, and those of operators nothing elsewhere', async () => {
+    const key = await keyWith('read')
+    const platform = stage.api.as(trader.user)
+    assert.equal((await call('/overview', { headers: platform })).body.code, 'credentials_invalid')
+    const cookie = await login()
+    for (const headers of [bearer(key), { cookie }]) {
+      const response = await fetch(`${stage.service.url}/orders`, { headers })
+      assert.equal(response.status, 401)
+    }
+    assert.equal((await call('/overview', { headers: { ...bearer(key), cookie } })).body.code, 'header_invalid')
+  })
+
+  test('a revoked key, a wrong one and hostile credentials are refused alike', async () => {
+    const made = await stage.operate('operator', 'key', 'create', '--name', 'gone', '--scope', 'read')
+    assert.equal((await call('/overview', { headers: bearer(made.key) })).status, 200)
+    await stage.operate('operator', 'key', 'revoke', made.key_id)
+    const refused = [
+      bearer(made.key),
+      bearer(`ok_${'a'.repeat(43)}`),
+      bearer('x'.repeat(200)),
+      { authorization: 'Basic eDp5' },
+      { cookie: 'trunkline-operator=x' }
+    ]
+    for (const headers of refused) assert.equal((await call('/overview', { headers })).body.code, 'credentials_invalid')
+  })
+
+  test('an order is shown step by step, as it is stored', async () => {
+    const headers = bearer(await keyWith('read'))
+    const placed = await trader.place({ ...MARKET, cl_order_id: 'steps-1' })
+    const { status, body } = await call(`/orders/${placed.order_id}/steps`, { headers })
+    assert.equal(status, 200)
+    assert.deepEqual([body.order.order_id, body.events], [placed.order_id, 'all'])
+    const kinds: readonly string[] = body.steps.map(({ kind }: Body) => kind)
+    assert.deepEqual(kinds.slice(0, 5), ['request', 'recorded', 'sent', 'answer', 'change'])
+    const [request, recorded, sent, answer] = body.steps
+    assert.equal(request.evidence.action, 'order.place')
+    assert.ok(request.evidence.request_id !== null)
+    assert.equal(recorded.evidence.cl_order_id, 'steps-1')
+    assert.deepEqual([sent.at, sent.evidence.attempts], [null, 1])
+    assert.ok(answer.evidence.broker_order_id !== null)
+    assert.equal(body.steps.at(-1).evidence.status, 'filled')
+    assert.equal((await call(`/orders/${ABSENT}/steps`, { headers })).body.code, 'order_not_found')
+    const found = await call(`/search?q=${placed.order_id}`, { headers })
+    assert.deepEqual(
+      found.body.data.map(({ kind, id }: Body) => [kind, id]),
+      [['order', placed.order_id]]
+    )
+  })
+
+  test('lists, searches and records answer as their schemas say', async () => {
+    const headers = bearer(await keyWith('read'))
+    await fetch(`${stage.service.url}/orders?api_secret=hidden-in-a-query`, { headers: { 'x-request-id': 'looked-for-1' } })
+    const { body: users } = await call(`/users?platform_id=${await platformId(headers)}`, { headers })
+    const user_key: string = users.data[0].user_key
+    const paths = [
+      ...['/overview', '/platforms', '/audit?limit=5', '/requests?which=failed', '/orders/unresolved', '/session'],
+      ...[`/users/${user_key}`, `/users/${user_key}/connections`, `/users/${user_key}/events`, `/orders?user_key=${user_key}`],
+      ...[`/connections?platform_id=${await platformId(headers)}`, `/search?q=looked-for-1`, `/search?q=${trader.user.userId}`]
+    ]
+    const ajv = new Ajv({ strict: false, allErrors: true })
+    addFormats.default(ajv)
+    ajv.addSchema({ $id: 'api', components: document.components })
+    for (const path of paths) {
+      const { status, body } = await call(path, { headers })
+      assert.equal(status, 200, path)
+      const { $ref } = schemaOf(path.split('?', 1)[0]?.replaceAll(user_key, '{user_key}') ?? '')
+      const fits = ajv.compile({ $ref: `api${$ref}` })
+      const isFit: boolean = fits(body)
+      assert.ok(isFit, `${path}: ${JSON.stringify(fits.errors)}`)
+      if (path.startsWith('/search')) assert.equal(body.data.length, 1, path)
+    }
+    const { body: failed } = await call('/requests?which=failed&request_id=looked-for-1', { headers })
+    assert.deepEqual([failed.data[0].code, failed.data[0].route], ['credentials_invalid', '/orders'])
+    assert.ok(!JSON.stringify(failed).includes('hidden-in-a-query'))
+  })
+
+  const platformId = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+    (await call('/platforms', { headers })).body.data.find(({ client_id }: Body) => client_id === stage.credentials.client_id).platform_id
+
+  function schemaOf(path: string): Body {
+    const { responses } = document.paths[path]?.get ?? assert.fail(`${path} is not described`)
+    return responses['200'].content['application/json'].schema
+  }
+
+  test('logins, keys and refusals are in the audit log, with the operator’s name and no secret', async () => {
+    const headers = bearer(await keyWith('read'))
+    await login()
+    const { body } = await call('/audit?limit=200', { headers })
+    const actions = new Set(body.data.map(({ action }: Body) => action))
+    for (const action of ['operator.link', 'operator.login', 'operator.key_create', 'access.failed', 'access.denied'])
+      assert.ok(actions.has(action), action)
+    assert.ok(!/\bo[cks]_[\w-]{20}/.test(JSON.stringify(body)))
+  })
+
+  test('its description passes an independent linter', () => passesLinter(document))
+})
