@@ -142,16 +142,16 @@ describe('the API for operators', () => {
     const placed = await trader.place({ ...MARKET, cl_order_id: 'steps-1' })
     const { status, body } = await call(`/orders/${placed.order_id}/steps`, { headers })
     assert.equal(status, 200)
-    assert.deepEqual([body.order.order_id, body.events], [placed.order_id, 'all'])
-    const kinds: readonly string[] = body.steps.map(({ kind }: Body) => kind)
+    assert.equal(body.incomplete, null)
+    const kinds: readonly string[] = body.data.map(({ step }: Body) => step)
     assert.deepEqual(kinds.slice(0, 5), ['request', 'recorded', 'sent', 'answer', 'change'])
-    const [request, recorded, sent, answer] = body.steps
-    assert.equal(request.evidence.action, 'order.place')
-    assert.ok(request.evidence.request_id !== null)
-    assert.equal(recorded.evidence.cl_order_id, 'steps-1')
-    assert.deepEqual([sent.at, sent.evidence.attempts], [null, 1])
-    assert.ok(answer.evidence.broker_order_id !== null)
-    assert.equal(body.steps.at(-1).evidence.status, 'filled')
+    const [request, recorded, sent, answer] = body.data
+    assert.equal(request.action, 'order.place')
+    assert.ok(request.request_id !== null)
+    assert.equal(recorded.cl_order_id, 'steps-1')
+    assert.deepEqual([sent.at, sent.attempts], [null, 1])
+    assert.ok(answer.broker_order_id !== null)
+    assert.equal(body.data.at(-1).status, 'filled')
     assert.equal((await call(`/orders/${ABSENT}/steps`, { headers })).body.code, 'order_not_found')
     const found = await call(`/search?q=${placed.order_id}`, { headers })
     assert.deepEqual(
@@ -163,12 +163,13 @@ describe('the API for operators', () => {
   test('lists, searches and records answer as their schemas say', async () => {
     const headers = bearer(await keyWith('read'))
     await fetch(`${stage.service.url}/orders?api_secret=hidden-in-a-query`, { headers: { 'x-request-id': 'looked-for-1' } })
-    const { body: users } = await call(`/users?platform_id=${await platformId(headers)}`, { headers })
+    const { body: users } = await call(`/users?platform=${await platformId(headers)}`, { headers })
     const user_key: string = users.data[0].user_key
     const paths = [
-      ...['/overview', '/platforms', '/audit?limit=5', '/requests?which=failed', '/orders/unresolved', '/session'],
-      ...[`/users/${user_key}`, `/users/${user_key}/connections`, `/users/${user_key}/events`, `/orders?user_key=${user_key}`],
-      ...[`/connections?platform_id=${await platformId(headers)}`, `/search?q=looked-for-1`, `/search?q=${trader.user.userId}`]
+      ...['/overview', '/platforms', '/audit?limit=5', '/requests?failed=true', '/orders', '/session'],
+      ...[`/users/${user_key}`, `/connections?user=${user_key}`, `/events?user=${user_key}`, `/orders?user=${user_key}`],
+      ...[`/connections?platform=${await platformId(headers)}`, `/search?q=looked-for-1`, `/search?q=${trader.user.userId}`],
+      ...[`/webhook-deliveries?user=${user_key}`, `/webhook-endpoints?platform=${await platformId(headers)}`]
     ]
     const ajv = new Ajv({ strict: false, allErrors: true })
     addFormats.default(ajv)
@@ -182,9 +183,20 @@ describe('the API for operators', () => {
       assert.ok(isFit, `${path}: ${JSON.stringify(fits.errors)}`)
       if (path.startsWith('/search')) assert.equal(body.data.length, 1, path)
     }
-    const { body: failed } = await call('/requests?which=failed&request_id=looked-for-1', { headers })
+    const { body: failed } = await call('/requests?failed=true&request_id=looked-for-1', { headers })
     assert.deepEqual([failed.data[0].code, failed.data[0].route], ['credentials_invalid', '/orders'])
     assert.ok(!JSON.stringify(failed).includes('hidden-in-a-query'))
+  })
+
+  test('a wait ends with the next event, or after its time', async () => {
+    const headers = bearer(await keyWith('read'))
+    const { body: users } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
+    const events = (after: number, wait: number) => call(`/events?user=${users.data[0].user_key}&after=${after}&wait=${wait}`, { headers })
+    const { last_seq } = (await events(0, 25)).body
+    const next = events(last_seq, 25)
+    await trader.buy()
+    assert.equal((await next).body.data[0].seq, last_seq + 1)
+    assert.deepEqual((await events(1_000_000, 1)).body.data, [])
   })
 
   const platformId = async (headers: Readonly<Record<string, string>>): Promise<string> =>
@@ -198,11 +210,22 @@ describe('the API for operators', () => {
   test('logins, keys and refusals are in the audit log, with the operator’s name and no secret', async () => {
     const headers = bearer(await keyWith('read'))
     await login()
-    const { body } = await call('/audit?limit=200', { headers })
-    const actions = new Set(body.data.map(({ action }: Body) => action))
+    const entries: Body[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await call(`/audit?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`, { headers })
+      entries.push(...body.data)
+      cursor = body.next_cursor
+    }
+    const positions = entries.flatMap(({ position }) => (position === null ? [] : [position]))
+    assert.deepEqual(
+      positions,
+      Array.from(positions, (_, index) => positions.length - index),
+      'every entry of the chain once'
+    )
+    const actions = new Set(entries.map(({ action }) => action))
     for (const action of ['operator.link', 'operator.login', 'operator.key_create', 'access.failed', 'access.denied'])
       assert.ok(actions.has(action), action)
-    assert.ok(!/\bo[cks]_[\w-]{20}/.test(JSON.stringify(body)))
+    assert.ok(!/\bo[cks]_[\w-]{20}/.test(JSON.stringify(entries)))
   })
 
   test('its description passes an independent linter', () => passesLinter(document))

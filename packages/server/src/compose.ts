@@ -11,6 +11,7 @@ import { settlingOver } from '@trunkline/core/app/orders/settle-order'
 import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { within } from '@trunkline/core/app/time-limits'
 import type { BrokerId } from '@trunkline/core/domain/ids'
+import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
 import { type Store, StoreUnavailable } from '@trunkline/core/ports/store'
@@ -46,6 +47,7 @@ import { LEASE_LOST, ProcessEnd } from './ops/process-policy.ts'
 import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
 import { operations } from './ops/routes.ts'
+import { VERSION } from './ops/version.ts'
 import { hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
 import { SharedSubmissions } from './portal/shared-submissions.ts'
@@ -204,7 +206,7 @@ async function start(
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
   const webhooks = buildWebhooks(settings, deps, parts)
-  const requests = new RequestLog(() => clock.monotonicMs())
+  const requests = new RequestLog(() => epochMs(clock.now()))
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     webhooks: webhooks.ports,
@@ -247,8 +249,11 @@ async function start(
   })
   const operators = operatorsApi(http, app, {
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
-    newestAudit: limit => opened.audit.list(limit),
-    service: { startedAt: clock.now(), problem: () => readiness.problem(), nodeId: node?.nodeId ?? null }
+    service: {
+      ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
+      problem: () => readiness.problem(),
+      otherNodes: () => node?.memberIds.filter(id => id !== node.nodeId) ?? []
+    }
   })
   parts.add('reads of operators', () => operators.stop())
   const watch = node?.follow(app, {

@@ -6,10 +6,22 @@ import type { WebhookDelivery } from './webhook-store.ts'
 /** An audit entry, and its place in the chain; null: it waits to be chained. */
 export type PlacedEntry = AuditEntry & { readonly position: number | null }
 
+export interface FirstSteps {
+  readonly userCreated: boolean
+  readonly sandboxConnected: boolean
+  readonly orderPlaced: boolean
+}
+
 /** Reads that only operators need. Each follows an index. */
 export interface OperatorReads {
   /** Entries `order.…` whose target is the order, oldest first, at most `limit`. */
   auditOfOrder(orderId: OrderId, limit: number): Promise<readonly PlacedEntry[]>
   /** Attempts to send the user's events to endpoints that began at `from` or later, oldest first, at most `limit`. */
   deliveriesOf(userKey: UserKey, from: Timestamp, limit: number): Promise<readonly WebhookDelivery[]>
+  /** The newest of these attempts, the newest first. */
+  newestDeliveries(userKey: UserKey, limit: number): Promise<readonly WebhookDelivery[]>
+  /** The chain before a position, the newest first; null: from the newest on, with the entries that wait before those of the chain. */
+  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]>
+  /** What a newcomer has done so far: whether there is any of each. */
+  firstSteps(): Promise<FirstSteps>
 }

@@ -11,6 +11,7 @@ import { serveText } from '../ops/static-text.ts'
 import { OperatorAccess } from './access.ts'
 import { OperatorCookie } from './cookie.ts'
 import type { OperatorDeps, ServiceState } from './deps.ts'
+import { EventWaits } from './event-wait.ts'
 import { operatorApi } from './openapi.ts'
 import { ReadCounts } from './read-counts.ts'
 import type { RequestLog } from './request-log.ts'
@@ -23,7 +24,6 @@ const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
 export interface OperatorsOptions {
   readonly operators: OperatorStore
   readonly reads: OperatorReads
-  readonly newestAudit: OperatorDeps['newestAudit']
   readonly requests: RequestLog
   readonly service: ServiceState
   readonly publicUrl: () => string
@@ -31,13 +31,22 @@ export interface OperatorsOptions {
 
 /** Mounts the API. `stop` writes what is only counted so far. */
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): { stop(): Promise<void> } {
-  const { operators, reads, newestAudit, requests, service, publicUrl } = options
+  const { operators, reads, requests, service, publicUrl } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
     { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: app.accessAudit }
   )
-  const deps: OperatorDeps = { app, operators, reads, newestAudit, access, requests, service, cursors: new Cursors(app.hasher) }
+  const deps: OperatorDeps = {
+    app,
+    operators,
+    reads,
+    access,
+    requests,
+    service,
+    waits: new EventWaits(app),
+    cursors: new Cursors(app.hasher)
+  }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
   http.register(async scope => {
     await scope.register(cookie)

@@ -5,11 +5,13 @@ import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
 import type { AuditEntry } from '@trunkline/core/ports/store'
+import { WEBHOOK_FAILURES, type WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import Type, { type Static, type TSchema } from 'typebox'
-import { nullable, oneOf, page, record, ticket, timestamp, uuid } from '../wire/common.ts'
+import { nullable, oneOf, record, ticket, timestamp, uuid } from '../wire/common.ts'
 import { connectionRecord, presentConnection } from '../wire/connection.ts'
 import { orderRecord, presentOrder } from '../wire/order.ts'
-import type { AnsweredRequest, Traffic } from './request-log.ts'
+import { endpointRecord } from '../wire/webhook.ts'
+import type { AnsweredRequest } from './request-log.ts'
 
 const userId = Type.String({ description: 'The platform’s own name of the user.' })
 const userKey = { ...uuid, description: 'The service’s key of the user: a user deleted and created again under its name has another one.' }
@@ -21,8 +23,11 @@ const facts = (description: string) =>
     additionalProperties: scalar,
     description
   })
-const list = <Row extends TSchema>(title: string, row: Row) =>
-  record(title, 'A list, complete or as long as asked for.', { data: Type.Array(row) })
+const page = <Row extends TSchema>(title: string, row: Row) =>
+  record(title, 'One page of a list.', {
+    data: Type.Array(row),
+    next_cursor: nullable(Type.String(), 'Send it back as `cursor` to read the next page; null on the last page.')
+  })
 
 export const codeTicket = ticket('OperatorCode', {
   code: Type.String({
@@ -41,22 +46,30 @@ export const sessionRecord = record('OperatorSession', 'Who is logged in.', {
 })
 export const endedSession = record('EndedOperatorSession', 'The session that has ended.', { session_id: nullable(uuid) })
 
-const traffic = record('OperatorTraffic', 'Requests that this node answered.', {
+const minute = record('TrafficMinute', 'A minute that had requests.', {
+  at: timestamp,
   requests: count('All of them.'),
-  failed: count('Those with a status from 400.'),
-  by_code: Type.Array(record('CodeCount', 'One code of errors.', { code: Type.String(), count: count('How many.') }), {
-    description: 'The most frequent first. A failure without a code of ours is `status_…`.'
+  errors: Type.Record(Type.String(), count('How many.'), {
+    description: 'Those with a status from 400, by code; `status_…` for a failure without a code of ours.'
   })
 })
+const nodeRecord = record('NodeOverview', 'A node, or the only process of the service.', {
+  node: Type.String({ description: 'Its `node_id`; `this` where there is one process.' }),
+  version: nullable(Type.String()),
+  started_at: nullable(timestamp),
+  health: nullable(oneOf(['ok', 'draining', 'failing']), 'Null: it was not asked. Each node answers for itself only.'),
+  reason: nullable(Type.String(), 'Why `health` is not `ok`.'),
+  minutes: nullable(Type.Array(minute), 'Of the last 24 hours of its present run; null: it was not asked.')
+})
 export const overviewRecord = record('OperatorOverview', 'How the service is.', {
-  node_id: nullable(uuid, 'Null where there is one node.'),
-  started_at: timestamp,
-  problem: nullable(oneOf(['starting', 'stopping', 'store']), 'Why the service is not ready; null: it is.'),
+  steps: record('FirstSteps', 'What a newcomer does first.', {
+    user_created: Type.Boolean(),
+    sandbox_connected: Type.Boolean(),
+    order_placed: Type.Boolean()
+  }),
+  nodes: Type.Array(nodeRecord),
   brokers: Type.Array(record('OfferedBroker', 'A broker that users can connect.', { broker: Type.String(), environment: Type.String() })),
-  last_hour: traffic,
-  last_day: traffic,
-  platforms: count('Platforms, disabled ones included.'),
-  unresolved_orders: count('Open orders that the broker may not have, at most 100 are counted.')
+  unresolved_orders: count('Open orders that the broker may not have; 100 are counted at most.')
 })
 
 export const platformRow = record('OperatorPlatform', 'A platform.', {
@@ -67,50 +80,56 @@ export const platformRow = record('OperatorPlatform', 'A platform.', {
   created_at: timestamp,
   disabled_at: nullable(timestamp, 'Null: it is enabled.')
 })
-export const platformList = list('OperatorPlatformList', platformRow)
+export const platformPage = page('OperatorPlatformPage', platformRow)
 
 export const userRow = record('OperatorUser', 'A user of a platform.', {
   user_key: userKey,
   user_id: userId,
   platform_id: uuid,
-  created_at: timestamp
+  created_at: timestamp,
+  is_disabled: Type.Boolean()
 })
 export const userPage = page('OperatorUserPage', userRow)
 
+const { health, health_since, health_reason, records_left_out, records_left_out_at, ...stored } = connectionRecord.properties
+const NOT_HERE = 'Null: another node follows the user, and it was not asked.'
 export const connectionRow = record('OperatorConnection', 'A login of a user at a broker.', {
   platform_id: uuid,
   user_key: userKey,
-  is_followed_here: Type.Boolean({
-    description: 'Whether this node follows the connection. If not, `health` is not known here, and `stale` stands for it.'
-  }),
-  connection: connectionRecord
+  ...stored,
+  health: nullable(health, `As platforms see it. ${NOT_HERE}`),
+  health_since: nullable(health_since, NOT_HERE),
+  health_reason,
+  records_left_out: nullable(records_left_out, NOT_HERE),
+  records_left_out_at
 })
 export const connectionPage = page('OperatorConnectionPage', connectionRow)
-export const connectionList = list('OperatorConnectionList', connectionRow)
 
-export const orderRow = record('OperatorOrder', 'An order, and whose it is.', { platform_id: uuid, user_key: userKey, order: orderRecord })
-export const orderPage = page('OperatorOrderPage', orderRow)
-export const orderList = list('OperatorOrderList', orderRow)
-
-const step = record('OrderStep', 'One step of an order.', {
-  kind: oneOf(STEP_KINDS, {
-    description:
-      '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint.'
-  }),
-  at: nullable(timestamp, 'When it happened; null: that is not recorded.'),
-  source: oneOf(['audit', 'order', 'event', 'delivery'], { description: 'Which record says so.' }),
-  evidence: facts('What the record says. A null is not known.')
-})
-export const stepsRecord = record('OrderSteps', 'What became of an order. What was not recorded is null, and nothing is inferred.', {
+export const orderRow = record('OperatorOrder', 'An order, and whose it is.', {
   platform_id: uuid,
   user_key: userKey,
-  order: orderRecord,
-  steps: Type.Array(step),
-  events: oneOf(['all', 'erased', 'goes_on'], {
-    description:
-      '`all`: every event of the order is among the steps; `erased`: the first ones are no longer kept; `goes_on`: the user’s log is longer than what was looked through.'
-  }),
-  deliveries_complete: Type.Boolean({ description: 'False: there are more deliveries than are listed.' })
+  ...orderRecord.properties
+})
+export const orderPage = page('OperatorOrderPage', orderRow)
+
+const step = Type.Object(
+  {
+    step: oneOf(STEP_KINDS, {
+      description:
+        '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint.'
+    }),
+    at: nullable(timestamp, 'When it happened; null: that is not recorded.'),
+    source: oneOf(['audit', 'order', 'event', 'delivery'], { description: 'Which record says so.' })
+  },
+  {
+    title: 'OrderStep',
+    description: 'One step of an order, with the evidence that its record has. A null is not known.',
+    additionalProperties: scalar
+  }
+)
+export const stepsRecord = record('OrderSteps', 'What became of an order. What was not recorded is null, and nothing is inferred.', {
+  data: Type.Array(step),
+  incomplete: nullable(Type.String(), 'Which steps are missing, and why; null: none are.')
 })
 
 export const auditRow = record('AuditEntry', 'Who did what to what.', {
@@ -124,7 +143,7 @@ export const auditRow = record('AuditEntry', 'Who did what to what.', {
   request_id: nullable(Type.String()),
   detail: facts('Facts about the action; never a secret.')
 })
-export const auditList = list('AuditEntryList', auditRow)
+export const auditPage = page('AuditEntryPage', auditRow)
 
 export const requestRow = record('AnsweredRequest', 'A request that this node answered, without query, headers and body.', {
   at: timestamp,
@@ -133,12 +152,31 @@ export const requestRow = record('AnsweredRequest', 'A request that this node an
   route: Type.String({ description: 'The pattern of the path.' }),
   status: Type.Integer(),
   code: nullable(Type.String(), 'Of the error; null: there was none, or another node answered.'),
-  milliseconds: Type.Number(),
+  took_ms: Type.Number(),
   platform_id: nullable(uuid, 'Null: it had no valid credentials of a platform.'),
   user_key: nullable(uuid),
-  address: Type.String()
+  address: Type.String(),
+  node: Type.String({ description: 'As the overview names it.' })
 })
-export const requestList = list('AnsweredRequestList', requestRow)
+export const requestPage = page('AnsweredRequestPage', requestRow)
+
+export const endpointPage = page('OperatorWebhookEndpointPage', endpointRecord)
+export const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to send a message to an endpoint.', {
+  delivery_id: uuid,
+  message_id: Type.String({ description: 'The same for each attempt of a message.' }),
+  endpoint_id: uuid,
+  user_key: nullable(uuid, 'Null: a test message.'),
+  reason: Type.String(),
+  attempt: Type.Integer(),
+  from_seq: nullable(Type.Integer()),
+  to_seq: nullable(Type.Integer()),
+  started_at: timestamp,
+  took_ms: Type.Number(),
+  status: nullable(Type.Integer(), 'Of the answer; null: there was none.'),
+  failure: nullable(oneOf(WEBHOOK_FAILURES), 'Null: it was delivered.'),
+  retry_at: nullable(timestamp, 'Null: the message is not tried again, or was delivered.')
+})
+export const deliveryPage = page('OperatorWebhookDeliveryPage', deliveryRow)
 
 export const SEARCHED_KINDS = ['platform', 'user', 'connection', 'account', 'order', 'request'] as const
 export const hitRow = record('SearchHit', 'What has the id.', {
@@ -148,7 +186,7 @@ export const hitRow = record('SearchHit', 'What has the id.', {
   platform_id: nullable(uuid),
   user_key: nullable(uuid)
 })
-export const hitList = list('SearchHitList', hitRow)
+export const hitList = record('SearchHitList', 'What was found.', { data: Type.Array(hitRow) })
 
 export function presentSession(
   operator: string,
@@ -164,32 +202,38 @@ export function presentSession(
   }
 }
 
-export function presentTraffic({ requests, failed, byCode }: Traffic): Static<typeof traffic> {
-  const counts = [...byCode].map(([code, times]) => ({ code, count: times }))
-  return { requests, failed, by_code: counts.sort((a, b) => b.count - a.count) }
-}
-
 export function presentPlatform(platform: Platform, disabledAt: string | null): Static<typeof platformRow> {
   const { platformId, clientId, name, claims, createdAt } = platform
   return { platform_id: platformId, client_id: clientId, name, claims, created_at: createdAt, disabled_at: disabledAt }
 }
 
-export function presentUser(user: User): Static<typeof userRow> {
-  return { user_key: user.userKey, user_id: user.userId, platform_id: user.platformId, created_at: user.createdAt }
+export function presentUser(user: User, isDisabled: boolean): Static<typeof userRow> {
+  const { userKey: user_key, userId: user_id, platformId: platform_id, createdAt: created_at } = user
+  return { user_key, user_id, platform_id, created_at, is_disabled: isDisabled }
 }
 
+/** @param isFollowedHere whether this node knows how the connection is followed */
 export function presentConnectionRow(shown: ConnectionWithAccounts, isFollowedHere: boolean): Static<typeof connectionRow> {
-  const { platformId, userKey: key } = shown.connection
-  return { platform_id: platformId, user_key: key, is_followed_here: isFollowedHere, connection: presentConnection(shown) }
+  const { platformId: platform_id, userKey: user_key } = shown.connection
+  const row = { platform_id, user_key, ...presentConnection(shown) }
+  if (isFollowedHere) return row
+  return { ...row, health: null, health_since: null, health_reason: null, records_left_out: null, records_left_out_at: null }
 }
 
 export function presentOrderRow(order: Order): Static<typeof orderRow> {
-  return { platform_id: order.platformId, user_key: order.userKey, order: presentOrder(order) }
+  return { platform_id: order.platformId, user_key: order.userKey, ...presentOrder(order) }
 }
 
-export function presentSteps({ order, steps, events, deliveriesComplete }: OrderSteps): Static<typeof stepsRecord> {
-  const shown = steps.map(({ kind, at, source, evidence }) => ({ kind, at, source, evidence }))
-  return { ...presentOrderRow(order), steps: shown, events, deliveries_complete: deliveriesComplete }
+export function presentSteps({ steps, events, deliveriesComplete }: OrderSteps): Static<typeof stepsRecord> {
+  const reasons = [
+    ...(events === 'erased' ? ['The first events of the order are no longer kept.'] : []),
+    ...(events === 'goes_on' ? ['The user’s log is longer than what one request looks through; read the rest with GET /events.'] : []),
+    ...(deliveriesComplete ? [] : ['There are more deliveries than one request returns.'])
+  ]
+  return {
+    data: steps.map(({ kind, at, source, evidence }) => ({ ...evidence, step: kind, at, source })),
+    incomplete: reasons.length === 0 ? null : reasons.join(' ')
+  }
 }
 
 export function presentEntry({ ip, requestId, ...entry }: AuditEntry & { readonly position: number | null }): Static<typeof auditRow> {
@@ -197,8 +241,30 @@ export function presentEntry({ ip, requestId, ...entry }: AuditEntry & { readonl
   return { position, at, actor, action, target, result, address: ip, request_id: requestId, detail }
 }
 
-export function presentRequest(request: AnsweredRequest): Static<typeof requestRow> {
+export function presentRequest(request: AnsweredRequest, node: string): Static<typeof requestRow> {
   const { at, method, route, status, code, milliseconds, address } = request
   const who = { platform_id: request.platformId, user_key: request.userKey }
-  return { at, request_id: request.requestId, method, route, status, code, milliseconds, ...who, address }
+  return { at, request_id: request.requestId, method, route, status, code, took_ms: milliseconds, ...who, address, node }
+}
+
+export function presentDeliveryRow(delivery: WebhookDelivery): Static<typeof deliveryRow> {
+  const {
+    deliveryId,
+    messageId,
+    endpointId,
+    userKey: user_key,
+    reason,
+    attempt,
+    events,
+    startedAt,
+    tookMs,
+    answer,
+    failure,
+    retryAt
+  } = delivery
+  return {
+    ...{ delivery_id: deliveryId, message_id: messageId, endpoint_id: endpointId, user_key, reason, attempt },
+    ...{ from_seq: events?.from ?? null, to_seq: events?.to ?? null, started_at: startedAt, took_ms: tookMs },
+    ...{ status: answer?.status ?? null, failure, retry_at: retryAt }
+  }
 }

@@ -16,10 +16,13 @@ export interface AnsweredRequest {
   readonly address: string
 }
 
-export interface Traffic {
+/** A minute that had requests. */
+export interface TrafficMinute {
+  /** Its beginning, in milliseconds since the epoch. */
+  readonly atMs: number
   readonly requests: number
-  readonly failed: number
-  readonly byCode: ReadonlyMap<string, number>
+  /** Those with a status from 400, by code; `status_…` without a code of ours. */
+  readonly errors: Readonly<Record<string, number>>
 }
 
 const KEPT = 2_000
@@ -29,8 +32,7 @@ const MINUTE_MS = 60_000
 interface Minute {
   readonly minute: number
   requests: number
-  failed: number
-  readonly byCode: Map<string, number>
+  readonly errors: Map<string, number>
 }
 
 /**
@@ -45,7 +47,7 @@ export class RequestLog {
   readonly #minutes: Minute[] = []
   #next = { all: 0, failed: 0 }
 
-  /** @param nowMs milliseconds of a clock that does not go back */
+  /** @param nowMs milliseconds since the epoch */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
@@ -57,9 +59,8 @@ export class RequestLog {
     const minute = this.#minute()
     minute.requests += 1
     if (!isFailed) return
-    minute.failed += 1
     const code = request.code ?? `status_${request.status}`
-    minute.byCode.set(code, (minute.byCode.get(code) ?? 0) + 1)
+    minute.errors.set(code, (minute.errors.get(code) ?? 0) + 1)
   }
 
   /** Newest first. */
@@ -75,25 +76,19 @@ export class RequestLog {
     return this.#all.find(is) ?? this.#failed.find(is) ?? null
   }
 
-  /** Of the last minutes, the present one included. */
-  traffic(minutes: number): Traffic {
-    const from = Math.floor(this.#nowMs() / MINUTE_MS) - minutes
-    const byCode = new Map<string, number>()
-    let [requests, failed] = [0, 0]
-    for (const minute of this.#minutes) {
-      if (minute.minute <= from) continue
-      requests += minute.requests
-      failed += minute.failed
-      for (const [code, count] of minute.byCode) byCode.set(code, (byCode.get(code) ?? 0) + count)
-    }
-    return { requests, failed, byCode }
+  /** The minutes of the last 24 hours that had requests, the oldest first. */
+  minutes(): readonly TrafficMinute[] {
+    const from = Math.floor(this.#nowMs() / MINUTE_MS) - MINUTES
+    const kept = this.#minutes.filter(({ minute }) => minute > from)
+    return kept.map(({ minute, requests, errors }) => ({ atMs: minute * MINUTE_MS, requests, errors: Object.fromEntries(errors) }))
   }
 
   #minute(): Minute {
     const minute = Math.floor(this.#nowMs() / MINUTE_MS)
     const known = this.#minutes.at(-1)
-    if (known?.minute === minute) return known
-    const made: Minute = { minute, requests: 0, failed: 0, byCode: new Map() }
+    // A clock that was set back counts into the newest minute until it has caught up.
+    if (known !== undefined && known.minute >= minute) return known
+    const made: Minute = { minute, requests: 0, errors: new Map() }
     this.#minutes.push(made)
     if (this.#minutes.length > MINUTES) this.#minutes.shift()
     return made

@@ -1,7 +1,7 @@
 // Reads that only operators need: what is stored about one order beside the order.
 import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
+import type { FirstSteps, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
 import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import { sql } from 'kysely'
 import { readAuditEntry } from './documents.ts'
@@ -11,6 +11,10 @@ import { readDelivery } from './webhooks/documents.ts'
 /** Exactly the index's expression and condition, without parameters. */
 const TARGET = sql<string>`substring(entry from '"target":"([^"]*)"')`
 const OF_ORDERS = sql<boolean>`entry like '%"action":"order.%'`
+
+// Each looks at one row, but for the second where nobody has connected the sandbox: then at all connections of brokers.
+const FIRST_STEPS = `select exists (select from users) as "userCreated",
+  exists (select from connections where broker = 'SANDBOX') as "sandboxConnected", exists (select from orders) as "orderPlaced"`
 
 export class SqlOperatorReads implements OperatorReads {
   readonly #session: Session
@@ -57,5 +61,36 @@ export class SqlOperatorReads implements OperatorReads {
         .execute()
     )
     return rows.map(({ document }) => readDelivery(document))
+  }
+
+  async newestDeliveries(userKey: UserKey, limit: number): Promise<readonly WebhookDelivery[]> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('webhook_deliveries')
+        .select('document')
+        .where('user_key', '=', userKey)
+        .orderBy('started_at', 'desc')
+        .orderBy('delivery_id', 'desc')
+        .limit(limit)
+        .execute()
+    )
+    return rows.map(({ document }) => readDelivery(document))
+  }
+
+  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]> {
+    return this.#session.read(async db => {
+      const pending =
+        position === null ? await db.selectFrom('audit_pending').select('entry').orderBy('id', 'desc').limit(limit).execute() : []
+      const chained = db.selectFrom('audit_log').select(['entry', 'position']).orderBy('position', 'desc').limit(limit)
+      const sealed = await (position === null ? chained : chained.where('position', '<', position)).execute()
+      const known = new Set(sealed.map(({ entry }) => entry))
+      const waiting = pending.filter(({ entry }) => !known.has(entry)).map(({ entry }) => ({ entry, position: null }))
+      return [...waiting, ...sealed].slice(0, limit).map(row => ({ ...readAuditEntry(row.entry), position: row.position }))
+    })
+  }
+
+  async firstSteps(): Promise<FirstSteps> {
+    const [row] = await this.#session.rows<FirstSteps>(FIRST_STEPS, [])
+    return row ?? { userCreated: false, sandboxConnected: false, orderPlaced: false }
   }
 }

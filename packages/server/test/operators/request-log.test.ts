@@ -43,12 +43,21 @@ test('traffic is counted by minute and code, and forgotten after a day', () => {
   log.add(answered('b', { status: 429, code: 'rate_limited' }))
   log.add(answered('c', { status: 502 }))
   log.add(answered('d'))
-  const counts = (minutes: number) => {
-    const { requests, failed, byCode } = log.traffic(minutes)
-    return [requests, failed, Object.fromEntries(byCode)]
-  }
-  assert.deepEqual(counts(60), [4, 3, { rate_limited: 2, status_502: 1 }])
-  assert.deepEqual(counts(10), [3, 2, { rate_limited: 1, status_502: 1 }])
+  const counts = () => log.minutes().map(({ atMs, requests, errors }) => [atMs / MINUTE, requests, errors])
+  const later = [50, 3, { rate_limited: 1, status_502: 1 }]
+  assert.deepEqual(counts(), [[0, 1, { rate_limited: 1 }], later])
   now = 24 * 60 * MINUTE + 10 * MINUTE
-  assert.deepEqual(counts(24 * 60), [3, 2, { rate_limited: 1, status_502: 1 }])
+  assert.deepEqual(counts(), [later])
+})
+
+test('a clock that was set back counts into the newest minute', () => {
+  let now = 10 * MINUTE
+  const log = new RequestLog(() => now)
+  log.add(answered('a'))
+  now = 5 * MINUTE
+  log.add(answered('b'))
+  assert.deepEqual(
+    log.minutes().map(({ atMs, requests }) => [atMs / MINUTE, requests]),
+    [[10, 2]]
+  )
 })

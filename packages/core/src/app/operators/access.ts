@@ -37,7 +37,7 @@ export interface OperatorAccessDeps {
   readonly attempts: AttemptLimits
 }
 
-/** One message for every cause, so that nothing can be told from it. */
+/** One message for every cause, so that it discloses nothing. */
 const INVALID = 'The operator’s credentials are missing, invalid or expired. Log in with a new code: npm run cli -- operator link'
 
 export function operatorUnknown(): ServiceError {

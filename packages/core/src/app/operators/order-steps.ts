@@ -104,12 +104,12 @@ function sentSteps({ submission, brokerClOrdId, brokerOrderId, brokerStatus, bro
     evidence: { attempts, broker_cl_ord_id: brokerClOrdId, known_at: since }
   }
   const isAnswered = state !== 'submitting' && state !== 'unknown'
-  const said = { broker_order_id: brokerOrderId, broker_status: brokerStatus, broker_message: brokerMessage, reject_code: rejectCode }
+  const reported = { broker_order_id: brokerOrderId, broker_status: brokerStatus, broker_message: brokerMessage, reject_code: rejectCode }
   const answer: OrderStep = {
     kind: 'answer',
     at: isAnswered ? since : null,
     source: 'order',
-    evidence: { submission_state: state, known_by: method, ...said }
+    evidence: { submission_state: state, known_by: method, ...reported }
   }
   return [sent, answer]
 }

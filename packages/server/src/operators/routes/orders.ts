@@ -1,16 +1,19 @@
 import { orderSteps } from '@trunkline/core/app/operators/order-steps'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
-import { integer, required, uuidInPath } from '../../http/params.ts'
-import { paging } from '../../http/routes/parameters.ts'
+import type { ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
+import { uuidInPath } from '../../http/params.ts'
+import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
-import { orderList, orderPage, orderRow, presentOrderRow, presentSteps, stepsRecord } from '../records.ts'
+import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
+import { orderPage, orderRow, presentOrderRow, presentSteps, stepsRecord } from '../records.ts'
 
 const params = { order_id: uuidInPath<OrderId>('The order.') }
 const shared = { scope: 'read', tag: 'Orders' } as const
-const LIMIT = { maximum: 100, fallback: 50 }
-const UNRESOLVED = { minimum: 1, maximum: 1_000, fallback: 100 }
-const query = { user_key: required(uuidInPath<UserKey>('Only orders of this user.')), ...paging(LIMIT) }
+const query = {
+  user: uuidInPath<UserKey>('Only orders of this user, by the `user_key`.'),
+  connection: uuidInPath<ConnectionId>('Only orders of this connection.'),
+  ...paging
+}
 
 export const ORDERS: readonly Operation[] = [
   operation({
@@ -18,31 +21,20 @@ export const ORDERS: readonly Operation[] = [
     method: 'GET',
     path: '/orders',
     operationId: 'listOperatorOrders',
-    summary: 'List a user’s orders',
-    description: 'As they are stored: no broker is asked. The newest first, by the time of their entry.',
+    summary: 'List orders',
+    description:
+      'Of a user or a connection, the newest first. Without both: open orders of all users that the broker may not have, the oldest first. As they are stored: no broker is asked.',
     query,
     success: { status: 200, description: 'One page of orders.', schema: orderPage },
-    async handle({ query: requested }, { app: { store }, cursors }) {
-      const { user_key: userKey } = requested
-      const scope = ['operator-orders', userKey]
-      const request = cursors.request(requested, scope, LIMIT.fallback, true)
-      const accountIds = (await store.accounts.listByUser(userKey)).map(({ accountId }) => accountId)
-      const none = { rows: [], next: null, prev: null }
-      const found = accountIds.length === 0 ? none : await store.orders.list({ accountIds }, 'entryTime', request)
-      return cursors.envelope(found, scope, presentOrderRow)
-    }
-  }),
-  operation({
-    ...shared,
-    method: 'GET',
-    path: '/orders/unresolved',
-    operationId: 'listUnresolvedOrders',
-    summary: 'List orders that the broker may not have',
-    description: 'Open orders of all users without an id of the broker, the oldest first.',
-    query: { limit: integer(UNRESOLVED, 'How many, at most.') },
-    success: { status: 200, description: 'The orders.', schema: orderList },
-    async handle({ query: { limit = UNRESOLVED.fallback } }, { app: { store } }) {
-      return { data: (await store.orders.unresolved(limit)).map(presentOrderRow) }
+    async handle({ query: requested }, deps) {
+      const { cursors, app } = deps
+      const { user, connection, limit = LIMIT.fallback } = requested
+      const scope = ['operator-orders', user, connection]
+      const request = cursors.forward(requested, scope, LIMIT.fallback)
+      if (user === undefined && connection === undefined) return onlyPage(await app.store.orders.unresolved(limit), presentOrderRow)
+      const accountIds = await accountsOf(deps, user, connection)
+      if (accountIds.length === 0) return onlyPage([], presentOrderRow)
+      return pageOf(cursors, await app.store.orders.list({ accountIds }, 'entryTime', request), scope, presentOrderRow)
     }
   }),
   operation({
@@ -77,3 +69,12 @@ says what a session has that is at it. At most 5,000 of the user’s events are 
     }
   })
 ]
+
+async function accountsOf({ app: { store } }: OperatorDeps, user: UserKey | undefined, connection: ConnectionId | undefined) {
+  const accounts = user === undefined ? await ofConnection(store, connection) : await store.accounts.listByUser(user)
+  return accounts.filter(({ connectionId }) => connection === undefined || connectionId === connection).map(({ accountId }) => accountId)
+}
+
+function ofConnection(store: OperatorDeps['app']['store'], connection: ConnectionId | undefined) {
+  return store.accounts.listByConnections(connection === undefined ? [] : [connection])
+}

@@ -5,26 +5,16 @@ import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
 import { integer, oneOf, required, userIdParam, uuidInPath } from '../../http/params.ts'
 import { Rendered } from '../../http/rendered.ts'
-import { paging } from '../../http/routes/parameters.ts'
 import { pageBytes } from '../../http/routes/platform.ts'
 import { eventPage } from '../../wire/update.ts'
 import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
-import {
-  connectionList,
-  connectionPage,
-  platformList,
-  presentConnectionRow,
-  presentPlatform,
-  presentUser,
-  userPage,
-  userRow
-} from '../records.ts'
+import { WAIT_SECONDS_MAX, WAITS_MAX } from '../event-wait.ts'
+import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
+import { connectionPage, platformPage, presentConnectionRow, presentPlatform, presentUser, userPage, userRow } from '../records.ts'
 
-const LIMIT = { maximum: 100, fallback: 50 }
 const EVENTS = { minimum: 1, maximum: 500, fallback: 100 }
 const shared = { scope: 'read', tag: 'Platforms' } as const
-const ofPlatform = required(uuidInPath<PlatformId>('Only those of this platform.'))
 const params = { user_key: uuidInPath<UserKey>('The user.') }
 
 export const PLATFORMS: readonly Operation[] = [
@@ -34,10 +24,10 @@ export const PLATFORMS: readonly Operation[] = [
     path: '/platforms',
     operationId: 'listPlatforms',
     summary: 'List the platforms',
-    success: { status: 200, description: 'All platforms.', schema: platformList },
+    success: { status: 200, description: 'All platforms.', schema: platformPage },
     async handle(_call, { app: { store } }) {
       const [platforms, disabled] = await Promise.all([store.platforms.list(), store.platforms.disabled()])
-      return { data: platforms.map(platform => presentPlatform(platform, disabled.get(platform.platformId) ?? null)) }
+      return onlyPage(platforms, platform => presentPlatform(platform, disabled.get(platform.platformId) ?? null))
     }
   }),
   operation({
@@ -46,14 +36,19 @@ export const PLATFORMS: readonly Operation[] = [
     path: '/users',
     operationId: 'listOperatorUsers',
     summary: 'List a platform’s users',
-    query: { platform_id: ofPlatform, user_id: { ...userIdParam, description: 'Only the user with this name.' }, ...paging(LIMIT) },
+    query: {
+      platform: required(uuidInPath<PlatformId>('The platform, by its `platform_id`.')),
+      user_id: { ...userIdParam, description: 'Only the user with this name.' },
+      ...paging
+    },
     success: { status: 200, description: 'One page of users, the newest first.', schema: userPage },
     async handle({ query: requested }, { app: { store }, cursors }) {
-      const { platform_id: platformId, user_id: userId } = requested
-      const scope = ['operator-users', platformId, userId]
-      const request = cursors.request(requested, scope, LIMIT.fallback, true)
-      const filter = userId === undefined ? {} : { userId }
-      return cursors.envelope(await store.users.list(platformId, filter, 'createdAt', request), scope, presentUser)
+      const { platform, user_id: userId } = requested
+      const scope = ['operator-users', platform, userId]
+      const request = cursors.forward(requested, scope, LIMIT.fallback)
+      const found = await store.users.list(platform, userId === undefined ? {} : { userId }, 'createdAt', request)
+      const enabled = await store.users.enabledOf(found.rows.map(({ userKey }) => userKey))
+      return pageOf(cursors, found, scope, user => presentUser(user, !enabled.has(user.userKey)))
     }
   }),
   operation({
@@ -66,43 +61,33 @@ export const PLATFORMS: readonly Operation[] = [
     params,
     success: { status: 200, description: 'The user.', schema: userRow },
     async handle({ path }, deps) {
-      return presentUser(await userOf(deps, path.user_key))
-    }
-  }),
-  operation({
-    ...shared,
-    method: 'GET',
-    path: '/users/:user_key/connections',
-    operationId: 'listUserConnections',
-    summary: 'List a user’s connections',
-    failures: ['user_not_found'],
-    params,
-    success: { status: 200, description: 'The connections, the newest first.', schema: connectionList },
-    async handle({ path }, deps) {
-      const { userKey } = await userOf(deps, path.user_key)
-      const connections = await deps.app.store.connections.listByUser(userKey, null)
-      return { data: (await completed(deps, connections)).map(row => presentConnectionRow(row, isFollowedHere(deps, row.connection))) }
+      const user = await userOf(deps, path.user_key)
+      const enabled = await deps.app.store.users.enabledOf([user.userKey])
+      return presentUser(user, !enabled.has(user.userKey))
     }
   }),
   operation({
     ...shared,
     tag: 'Records',
     method: 'GET',
-    path: '/users/:user_key/events',
+    path: '/events',
     operationId: 'listUserEvents',
     summary: 'List a user’s events',
-    description: 'The log behind the broker stream, as platforms read it with `GET /events`.',
+    description: `The log behind the broker stream, as platforms read it with \`GET /events\`. With \`wait\`, and nothing after \`after\` yet, the answer comes with
+the next event, or empty after that many seconds. At most ${WAITS_MAX} requests wait at a node; one more is answered at once.`,
     failures: ['user_not_found'],
-    params,
     query: {
+      user: required(uuidInPath<UserKey>('The user, by the `user_key`.')),
       after: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 }, 'Only events with a higher `seq`.'),
-      limit: integer(EVENTS, 'Maximum number of events on a page.')
+      limit: integer(EVENTS, 'Maximum number of events on a page.'),
+      wait: integer({ minimum: 0, maximum: WAIT_SECONDS_MAX, fallback: 0 }, 'How many seconds to wait for the next event.')
     },
     success: { status: 200, description: 'One page of events, the oldest first.', schema: eventPage },
-    async handle({ caller, path, query: { after = 0, limit = EVENTS.fallback } }, deps) {
-      const { platformId, userId } = await userOf(deps, path.user_key)
+    async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request }, deps) {
+      const { platformId, userId } = await userOf(deps, userKey)
       const platform = await deps.app.store.platforms.find(platformId)
       if (platform === null) throw unknownUser()
+      if (wait > 0) await deps.waits.until(userKey, after, wait * 1_000, request.raw)
       const { ip, requestId } = caller
       return new Rendered(await pageBytes(deps.app, { platform, ip, requestId }, { userId, after, limit }))
     }
@@ -112,19 +97,37 @@ export const PLATFORMS: readonly Operation[] = [
     method: 'GET',
     path: '/connections',
     operationId: 'listOperatorConnections',
-    summary: 'List the connections of a platform’s users',
-    query: { platform_id: ofPlatform, status: oneOf(CONNECTION_STATUSES, 'Only connections with this status.'), ...paging(LIMIT) },
-    success: { status: 200, description: 'One page of connections, the newest first.', schema: connectionPage },
+    summary: 'List connections',
+    description: 'Of a user or of all users of a platform: one of the two is required. The newest first.',
+    query: {
+      platform: uuidInPath<PlatformId>('Only those of this platform, by its `platform_id`.'),
+      user: uuidInPath<UserKey>('Only those of this user, by the `user_key`.'),
+      status: oneOf(CONNECTION_STATUSES, 'Only connections with this status.'),
+      ...paging
+    },
+    success: { status: 200, description: 'One page of connections.', schema: connectionPage },
     async handle({ query: requested }, deps) {
-      const { platform_id: platformId, status = null } = requested
-      const scope = ['operator-connections', platformId, status]
-      const request = deps.cursors.request(requested, scope, LIMIT.fallback, true)
-      const found = await deps.app.store.connections.listByPlatform(platformId, status, request)
-      const rows = await completed(deps, found.rows)
-      return deps.cursors.envelope({ ...found, rows }, scope, row => presentConnectionRow(row, isFollowedHere(deps, row.connection)))
+      const { platform, user, status = null } = requested
+      const { store } = deps.app
+      const present = (row: ConnectionWithAccounts) => presentConnectionRow(row, isFollowedHere(deps, row.connection))
+      if (user !== undefined) {
+        const ofUser = await store.connections.listByUser(user, status)
+        const wanted = ofUser.filter(({ platformId }) => platform === undefined || platformId === platform)
+        return onlyPage(await completed(deps, wanted), present)
+      }
+      if (platform === undefined) throw oneOfBoth()
+      const scope = ['operator-connections', platform, status]
+      const request = deps.cursors.forward(requested, scope, LIMIT.fallback)
+      const found = await store.connections.listByPlatform(platform, status, request)
+      return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, present)
     }
   })
 ]
+
+function oneOfBoth(): ServiceError {
+  const message = 'is required, or user'
+  return new ServiceError('query_invalid', `platform ${message}.`, { details: [{ path: 'platform', message }] })
+}
 
 async function completed(
   { app: { store, mirrors } }: OperatorDeps,

@@ -1,0 +1,35 @@
+// Waiting for the next event of a user, for a bounded time and by a bounded number of requests.
+import type { IncomingMessage } from 'node:http'
+import type { AppDeps } from '@trunkline/core/app/application'
+import type { UserKey } from '@trunkline/core/domain/ids'
+
+export const WAIT_SECONDS_MAX = 25
+export const WAITS_MAX = 64
+/** Events of users whom another node owns reach this one only while it follows them: so the log is looked at, too. */
+const LOOK_MS = 1_000
+
+export class EventWaits {
+  readonly #deps: Pick<AppDeps, 'store' | 'clock'>
+  #waiting = 0
+
+  constructor(deps: Pick<AppDeps, 'store' | 'clock'>) {
+    this.#deps = deps
+  }
+
+  /** Resolves once the user has an event after `after`, after `ms`, when the request is gone, or at once if too many wait. */
+  async until(userKey: UserKey, after: number, ms: number, request: IncomingMessage): Promise<void> {
+    const { store, clock } = this.#deps
+    const end = clock.monotonicMs() + ms
+    if (this.#waiting >= WAITS_MAX) return
+    this.#waiting += 1
+    try {
+      while ((await store.events.last(userKey)) <= after && !request.destroyed) {
+        const left = end - clock.monotonicMs()
+        if (left <= 0) return
+        await clock.sleep(Math.min(LOOK_MS, left))
+      }
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+}

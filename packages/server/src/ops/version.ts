@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs'
+
+const { version }: { readonly version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** Of the release. */
+export const VERSION = version
