@@ -21,6 +21,8 @@ export class WebhookReceiver implements AsyncDisposable {
   /** What it answers; a redirect names an address. */
   status = 204
   location: string | null = null
+  /** The header of its answers; null: none. */
+  retryAfter: string | null = null
   secrets: readonly string[] = []
   publicKeys: readonly string[] = []
   #server: Server
@@ -70,6 +72,7 @@ export class WebhookReceiver implements AsyncDisposable {
       const raw = await text(request)
       if (this.status < 300) this.received.push(this.#verified(request, raw))
       if (this.location !== null) response.setHeader('location', this.location)
+      if (this.retryAfter !== null) response.setHeader('retry-after', this.retryAfter)
       response.writeHead(this.status).end()
     })
   }

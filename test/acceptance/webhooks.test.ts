@@ -106,6 +106,20 @@ describe('webhooks', () => {
     assert.ok(headers.some(({ name, value }: Body) => name === 'webhook-id' && value === first.message_id))
   })
 
+  test('a change of an endpoint that fails ends its waits: what is repaired goes on at once', async () => {
+    const before = await newest()
+    receiver.status = 500
+    receiver.retryAfter = '99999999999'
+    await place()
+    await until(async () => (await deliveries('?outcome=failed'))[0]?.failure === 'status', 'an attempt failed')
+    const { retry_at: again } = (await deliveries('?outcome=failed'))[0]
+    assert.ok(Date.parse(again) - Date.now() > 23 * 3_600_000, 'the receiver asked for more than a day, and has one')
+    receiver.status = 204
+    receiver.retryAfter = null
+    await good('PATCH', own(), { enabled: true })
+    await receives(before)
+  })
+
   test('a redirect is not followed [S76]', async () => {
     await using inside = await WebhookReceiver.open()
     receiver.status = 302
@@ -131,7 +145,16 @@ describe('webhooks', () => {
     const last = await good('POST', own('/rotate-keys'), { overlap_hours: 0 })
     receiver.secrets = [last.secret]
     receiver.publicKeys = last.public_keys
+    assert.equal(last.public_keys.length, 1, 'after a leak no old key signs')
     assert.equal((await good('POST', own('/test'))).failure, null)
+    const many = await Promise.all(Array.from({ length: 6 }, () => call('POST', own('/rotate-keys'), { overlap_hours: 0 })))
+    assert.deepEqual(
+      many.map(({ status }) => status),
+      [200, 200, 200, 200, 200, 200]
+    )
+    const newest = await good('POST', own('/rotate-keys'), { overlap_hours: 0 })
+    receiver.secrets = [newest.secret]
+    receiver.publicKeys = newest.public_keys
   })
 
   test('a filter passes the rest over, and updates are sent again by message and by range', async () => {
@@ -147,7 +170,18 @@ describe('webhooks', () => {
     await until(() => receiver.received.filter(({ id }) => id === message.id).length === 2, 'the message came again')
     assert.equal(receiver.received.filter(({ id }) => id === message.id)[1]?.raw, message.raw)
     await good('PATCH', own(), { topics: null, order_statuses: null })
+    const { delivery_id: attempt } = (await deliveries(`?message_id=${message.id}`))[0]
+    assert.equal(
+      (await good('GET', own(`/deliveries/${attempt}`))).request_body,
+      message.raw,
+      'the body that was sent, by the filter of then'
+    )
+    await good('POST', own('/replay'), { message_id: message.id })
+    await until(() => receiver.received.filter(({ id }) => id === message.id).length === 3, 'the same message came once more')
+    assert.equal(receiver.received.filter(({ id }) => id === message.id)[2]?.raw, message.raw)
     receiver.received.length = 0
+    const beyond = await call('POST', own('/replay'), { user_id: 'ada', from_seq: 1_000_000, to_seq: 1_000_001 })
+    assert.deepEqual([beyond.status, beyond.body.code, beyond.body.details[0].path], [400, 'field_invalid', 'from_seq'])
     await good('POST', own('/replay'), { user_id: 'ada', from_seq: 1, to_seq: 5 })
     await until(() => receiver.events.length === 5, 'five updates came again')
     assert.deepEqual(receiver.events, (await log()).slice(0, 5))

@@ -1,7 +1,7 @@
 // What a platform asks for besides the events that are sent by themselves, and what it needs of the sender for that.
 import type { UserKey } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
-import type { WebhookEndpoint } from '../domain/webhook.ts'
+import type { WebhookEndpoint, WebhookFilter } from '../domain/webhook.ts'
 import type { SealedValue } from './login-store.ts'
 import type { KnownWebhookEndpoint, WebhookDelivery } from './webhook-store.ts'
 
@@ -13,6 +13,8 @@ export interface WebhookReplay {
   readonly userKey: UserKey
   readonly from: number
   readonly to: number
+  /** Of the message that is sent again; absent: the endpoint's. */
+  readonly filter?: WebhookFilter
 }
 
 /** Judges where an endpoint may be, before it is kept. */
@@ -35,7 +37,7 @@ export interface WebhookRequests {
    * @returns false if as many replays as the node carries out at once are under way; nothing was begun
    */
   replay(endpoint: KnownWebhookEndpoint, events: WebhookReplay): boolean
-  /** The body that was sent, as text; null if it cannot be made again: events were erased, or the filter was changed. */
+  /** The body that was sent, as text; null if it cannot be made again: events were erased. */
   bodyOf(endpoint: WebhookEndpoint, delivery: WebhookDelivery): Promise<string | null>
 }
 

@@ -31,7 +31,7 @@ export interface WebhookEndpointStore {
   list(platformId: PlatformId): Promise<readonly WebhookEndpoint[]>
   /** Those to be sent to: neither they nor their platforms are disabled. */
   active(): Promise<readonly KnownWebhookEndpoint[]>
-  /** Replaces url, description and filter if the endpoint still has revision `over`. */
+  /** Replaces url, description and filter if the endpoint still has revision `over`. Ends all waits for retries. */
   edit(
     endpointId: WebhookEndpointId,
     over: number,
@@ -124,6 +124,8 @@ export interface WebhookDelivery {
   /** Why there was no answer of the 2xx class; null if there was. */
   readonly failure: WebhookFailure | null
   readonly retryAt: Timestamp | null
+  /** The endpoint's at that time: it decides which events the message has. Absent in older records, and for a test message. */
+  readonly filter?: WebhookFilter
 }
 
 export const WEBHOOK_FAILURES = [

@@ -64,7 +64,8 @@ function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly
       }))
     }
     default: {
-      const message = `must be ${expected(at(schema, error.schemaPath)) ?? error.message.replace(/^must be /, '')}`
+      const wanted = expected(at(schema, error.schemaPath))
+      const message = wanted === undefined ? error.message : `must be ${wanted}`
       return [{ path, message: `${message}, was ${found(body, error.instancePath)}` }]
     }
   }

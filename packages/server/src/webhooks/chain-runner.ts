@@ -102,6 +102,7 @@ export class ChainRunner {
     const outcome = await this.#deps.exchange({ url, headers, body: message.body })
     const attempts = cursor.attempts + 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
+    const isWantedAgain = outcome.answer?.status !== GONE
     const next: WebhookCursor =
       again === null ? { ...START, seq: to } : { seq: cursor.seq, tryingTo: cursor.tryingTo ?? to, attempts, retryAt: again }
     const { messageId, from, to: last, firstEventId, count } = message
@@ -109,7 +110,8 @@ export class ChainRunner {
       ...{ deliveryId: ids.uuid(), endpointId, messageId, userKey: chain.userKey },
       ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
       ...{ tookMs: Math.round(clock.monotonicMs() - begun), requestHeaders: headers, requestBytes: message.body.byteLength },
-      ...{ answer: outcome.answer, failure: outcome.failure, retryAt: again }
+      ...{ answer: outcome.answer, failure: outcome.failure, retryAt: isWantedAgain ? again : null },
+      filter: queue.endpoint.filter
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
     const isKnown = await cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })

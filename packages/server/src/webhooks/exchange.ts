@@ -39,6 +39,8 @@ export interface ExchangeDeps {
 /** From the resolution of the name to the end of the answer. */
 export const ATTEMPT_MS = 5_000
 const HEADER_BYTES_MAX = 16 * 1024
+/** Interim answers (100, 103) before the answer: nothing else of the exchange bounds how many there are. */
+const INTERIM_MAX = 8
 /** Idle connections of all endpoints together; beyond it an attempt's connection is closed after its answer. */
 const CONNECTIONS_KEPT_MAX = 512
 const IDLE = { keepAlive: true, maxFreeSockets: 4, timeout: 4_000 }
@@ -168,6 +170,7 @@ export class HttpExchange implements Disposable {
   #exchanged(target: Target, request: WebhookRequest, body: AnswerBody, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       let isConnected = false
+      let interim = 0
       const sent = this.#request(target, request, signal)
       sent.on('socket', socket => {
         this.#count(socket)
@@ -177,6 +180,18 @@ export class HttpExchange implements Disposable {
       sent.on('error', cause => {
         const isStale = sent.reusedSocket && body.read.answer === null && !signal.aborted
         reject(new (isStale ? ConnectionStale : AttemptFailed)(failureOf(cause, isConnected), { cause }))
+      })
+      sent.on('information', () => {
+        interim += 1
+        if (interim !== INTERIM_MAX + 1) return
+        reject(new AttemptFailed('answer_too_large'))
+        sent.destroy()
+      })
+      // Another protocol is no answer, whatever follows.
+      sent.on('upgrade', (answer, socket) => {
+        body.take(answer)
+        socket.destroy()
+        resolve(answer)
       })
       sent.on('response', answer => {
         body.take(answer)

@@ -62,12 +62,12 @@ export class SentOnRequest implements WebhookRequests {
     return true
   }
 
-  async bodyOf(endpoint: WebhookEndpoint, { userKey, events, messageId, requestBytes }: WebhookDelivery): Promise<string | null> {
+  async bodyOf(endpoint: WebhookEndpoint, { userKey, events, messageId, requestBytes, filter }: WebhookDelivery): Promise<string | null> {
     if (userKey === null || events === null) return Buffer.from(TEST_BODY).toString()
     const user = await this.#deps.store.users.findByKey(userKey)
     if (user === null) return null
-    const stretch = await this.#next(endpoint, { userKey, userId: user.userId, from: events.from, to: events.to }, events.from - 1)
-    const { message } = stretch
+    const sent = { userKey, userId: user.userId, from: events.from, to: events.to, ...(filter !== undefined && { filter }) }
+    const { message } = await this.#next(endpoint, sent, events.from - 1)
     if (message === null || message.messageId !== messageId || message.body.byteLength !== requestBytes) return null
     return Buffer.from(message.body).toString()
   }
@@ -78,10 +78,10 @@ export class SentOnRequest implements WebhookRequests {
     await Promise.all(this.#running)
   }
 
-  async #replay(known: KnownWebhookEndpoint, { userKey, from, to }: WebhookReplay): Promise<void> {
+  async #replay(known: KnownWebhookEndpoint, { userKey, from, to, filter }: WebhookReplay): Promise<void> {
     const user = await this.#deps.store.users.findByKey(userKey)
     if (user === null) return
-    const replay = { userKey, userId: user.userId, from, to }
+    const replay = { userKey, userId: user.userId, from, to, ...(filter !== undefined && { filter }) }
     let present: KnownWebhookEndpoint | null = known
     let failures = 0
     for (let at = from - 1; at < to && !this.#isStopping; ) {
@@ -93,20 +93,21 @@ export class SentOnRequest implements WebhookRequests {
       if (message === null) continue
       const { from: first, to: last, firstEventId, count } = message
       const events = { from: first, to: last, firstEventId, count }
-      const { failure } = await this.#attempt(present, message, { userKey, events, reason: 'replay' })
+      const wanted = filter ?? present.endpoint.filter
+      const { failure } = await this.#attempt(present, message, { userKey, events, reason: 'replay', filter: wanted })
       failures = failure === null ? 0 : failures + 1
     }
   }
 
   /** The next message after `after`, of the events that are to be sent. */
-  async #next(endpoint: WebhookEndpoint, { userKey, userId, to }: Replay, after: number) {
+  async #next(endpoint: WebhookEndpoint, { userKey, userId, to, filter = endpoint.filter }: Replay, after: number) {
     const { events: log } = this.#deps.store
     const found: readonly LoggedEvent[] = await log.read(userKey, after, Math.min(EVENTS_MAX, to - after))
     const [first] = found
     const erasedTo = first === undefined ? Math.min((await log.span(userKey)).oldest - 1, to) : Math.min(first.seq - 1, to)
     const events = found.filter(({ seq }) => seq <= to)
     return nextStretch({
-      ...{ endpointId: endpoint.endpointId, userKey, userId, filter: endpoint.filter },
+      ...{ endpointId: endpoint.endpointId, userKey, userId, filter },
       ...{ cursor: { seq: after, tryingTo: to }, events, erasedTo: Math.max(after, erasedTo) }
     })
   }
@@ -114,7 +115,7 @@ export class SentOnRequest implements WebhookRequests {
   async #attempt(
     { endpoint, keys }: KnownWebhookEndpoint,
     { messageId, body }: Pick<WebhookMessage, 'messageId' | 'body'>,
-    about: Pick<WebhookDelivery, 'userKey' | 'events' | 'reason'>
+    about: Pick<WebhookDelivery, 'userKey' | 'events' | 'reason' | 'filter'>
   ): Promise<WebhookDelivery> {
     const { clock, exchange, ids, meter, store, vault } = this.#deps
     const signer = new WebhookSigner(openWebhookKeys(vault, endpoint, keys))

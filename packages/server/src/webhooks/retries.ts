@@ -27,6 +27,6 @@ export function retryAt(failed: number, now: Timestamp, fraction: number, retryA
 
 function requestedMs(retryAfter: string | null, now: Timestamp): number {
   if (retryAfter === null) return 0
-  const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - epochMs(now)
+  const ms = /^\d{1,15}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - epochMs(now)
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), DAY_MS) : 0
 }

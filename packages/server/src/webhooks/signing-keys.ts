@@ -36,8 +36,9 @@ export function newWebhookKeys(): WebhookKeys {
   return { current: newKey(), previous: [] }
 }
 
-/** New keys; those that were current sign until `overlapHours` from `at`. */
+/** New keys; those that were current sign until `overlapHours` from `at`. Without an overlap no older key signs any more. */
 export function rotated(keys: WebhookKeys, at: Timestamp, overlapHours: number): WebhookKeys {
+  if (overlapHours === 0) return newWebhookKeys()
   const until = timestampOfMs(epochMs(at) + overlapHours * HOUR_MS)
   const previous = [{ ...keys.current, until }, ...keys.previous].filter(key => key.until > at).slice(0, PREVIOUS_MAX)
   return { current: newKey(), previous }

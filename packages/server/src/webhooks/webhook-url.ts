@@ -55,6 +55,10 @@ function formed(text: string): WebhookUrl {
   const isAddress = isIP(host) !== 0
   // A full stop at the end is another name for certificates and the same one for resolvers.
   if (!isAddress && !NAME.test(host)) throw new Malformed('url', 'a host name or an address, without a full stop at its end', host)
+  // Names and paths grow when they are written in ASCII.
+  if (url.href.length > URL_CHARS_MAX)
+    throw new Malformed('url', `at most ${URL_CHARS_MAX} characters in ASCII`, `${url.href.length} characters`)
+  if (url.port === '0') throw new Malformed('url', 'a port from 1 to 65535', '0')
   return { href: url.href, isHttps, host, isAddress, port: url.port === '' ? (isHttps ? HTTPS_PORT : HTTP_PORT) : Number(url.port) }
 }
 

@@ -225,3 +225,34 @@ test('each kind of failure has its name', async t => {
   for (const resolve of [async () => [], async () => Promise.reject(new Error('no such name'))])
     assert.equal((await exchangeOf(t, { resolve }).send(requestTo('http://none.example/'))).failure, 'dns')
 })
+
+test('interim answers are counted: a few go before an answer, a flood of them ends the attempt at once', async t => {
+  const speaking = async (interim: number, after: string) => {
+    const port = await listening(
+      t,
+      createTcpServer(socket => {
+        socket.on('error', () => undefined)
+        socket.once('data', () => {
+          for (let each = 0; each < interim; each += 1) socket.write('HTTP/1.1 103 Early Hints\r\n\r\n')
+          socket.write(after)
+        })
+      })
+    )
+    return (await exchangeOf(t).send(requestTo(`http://127.0.0.1:${port}/`))).failure
+  }
+  const answer = 'HTTP/1.1 204 No Content\r\n\r\n'
+  assert.equal(await speaking(8, answer), null)
+  // The clock stands still: only the count ends it.
+  assert.equal(await speaking(9, ''), 'answer_too_large')
+  assert.equal(await speaking(5_000, answer), 'answer_too_large')
+})
+
+test('an answer that changes the protocol is a status like others', async t => {
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chat\r\n\r\n'
+  const port = await listening(
+    t,
+    createTcpServer(socket => socket.once('data', () => socket.write(switching)))
+  )
+  const { failure, answer } = await exchangeOf(t).send(requestTo(`http://127.0.0.1:${port}/`))
+  assert.deepEqual([failure, answer?.status], ['status', 101])
+})

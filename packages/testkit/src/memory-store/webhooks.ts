@@ -89,15 +89,17 @@ class MemoryWebhookEndpointStore implements WebhookEndpointStore {
     next: { readonly url: string; readonly description: string; readonly filter: WebhookFilter },
     audit: AuditEntry
   ): Promise<boolean> {
-    return this.#change(endpointId, audit, ({ endpoint }) =>
-      endpoint.revision === over ? { endpoint: { ...endpoint, ...next, revision: over + 1 } } : null
-    )
+    return this.#change(endpointId, audit, ({ endpoint, cursors }) => {
+      if (endpoint.revision !== over) return null
+      endWaits(cursors)
+      return { endpoint: { ...endpoint, ...next, revision: over + 1 } }
+    })
   }
 
   setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry): Promise<boolean> {
     return this.#change(endpointId, audit, ({ endpoint, cursors }) => {
       if ((endpoint.disabled === null) === (disabled === null)) return null
-      if (disabled === null) for (const [user, cursor] of cursors) cursors.set(user, { ...cursor, attempts: 0, retryAt: null })
+      if (disabled === null) endWaits(cursors)
       const failingSince = disabled === null ? null : endpoint.failingSince
       return { endpoint: { ...endpoint, disabled, failingSince, revision: endpoint.revision + 1 } }
     })
@@ -296,4 +298,8 @@ function matches({ userKey, messageId, failure, startedAt }: WebhookDelivery, fi
   if (filter.messageId !== undefined && filter.messageId !== messageId) return false
   if (outcome !== undefined && (outcome === 'succeeded') !== (failure === null)) return false
   return (from === undefined || startedAt >= from) && (to === undefined || startedAt <= to)
+}
+
+function endWaits(cursors: Map<UserKey, WebhookCursor>): void {
+  for (const [user, cursor] of cursors) cursors.set(user, { ...cursor, attempts: 0, retryAt: null })
 }

@@ -63,6 +63,21 @@ export function webhookCases(contractCase: DefineCase): void {
     assert.equal(await endpoints.remove(made.endpointId, make.audit()), false)
   })
 
+  contractCase('W35', 'an edit ends the waits for retries, and no other', async ({ store }) => {
+    const { platform, user } = await make.owner(store)
+    const { endpoints, cursors } = store.webhooks
+    const [{ endpointId }, other] = [await created(store, platform), await created(store, platform)]
+    const waiting: WebhookCursor = { seq: 0, tryingTo: 3, attempts: 9, retryAt: make.at(500) }
+    for (const id of [endpointId, other.endpointId])
+      await cursors.progress({ endpointId: id, userKey: user.userKey, cursor: waiting, delivery: null })
+    const next = { url: 'https://b.example/in', description: '', filter: { topics: null, orderStatuses: null } }
+    assert.equal(await endpoints.edit(endpointId, 7, next, make.audit()), false)
+    assert.deepEqual(await cursors.find(endpointId, user.userKey), waiting)
+    assert.equal(await endpoints.edit(endpointId, 1, next, make.audit()), true)
+    assert.deepEqual(await cursors.find(endpointId, user.userKey), { ...waiting, attempts: 0, retryAt: null })
+    assert.deepEqual(await cursors.find(other.endpointId, user.userKey), waiting)
+  })
+
   contractCase('W40', 'only enabled endpoints of enabled platforms are active; enabling begins the tries again', async ({ store }) => {
     const { platform, user } = await make.owner(store)
     const { endpoints, cursors } = store.webhooks

@@ -107,7 +107,9 @@ async function eventsOf({ store }: EndpointDeps, endpointId: WebhookEndpointId, 
       'webhook_delivery_not_found',
       'The endpoint has no delivery of events with this message_id; it may have been erased.'
     )
-  return { userKey: delivery.userKey, from: delivery.events.from, to: delivery.events.to }
+  const { userKey, filter } = delivery
+  const { from, to } = delivery.events
+  return { userKey, from, to, ...(filter !== undefined && { filter }) }
 }
 
 async function rangeOf(
@@ -119,7 +121,13 @@ async function rangeOf(
     const message = `must be from_seq or more, and less than ${REPLAY_EVENTS_MAX} above it`
     throw new ServiceError('field_invalid', `to_seq ${message}.`, { details: [{ path: 'to_seq', message }] })
   }
-  return { userKey: await userKeyOf(deps, caller, userId), from, to }
+  const userKey = await userKeyOf(deps, caller, userId)
+  const last = await deps.store.events.last(userKey)
+  if (from > last) {
+    const message = `must be at most ${last}, the seq of the user’s newest update`
+    throw new ServiceError('field_invalid', `from_seq ${message}.`, { details: [{ path: 'from_seq', message }] })
+  }
+  return { userKey, from, to }
 }
 
 async function userKeyOf({ store }: EndpointDeps, caller: PlatformCaller, userId: UserId): Promise<UserKey> {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { PlatformId, WebhookEndpointId } from '../../domain/ids.ts'
 import { Malformed } from '../../domain/malformed.ts'
 import type { WebhookEndpoint, WebhookFilter } from '../../domain/webhook.ts'
-import { type AuditEntry, CommitUnknown, StoreUnavailable } from '../../ports/store.ts'
+import { type AuditEntry, CommitUnknown } from '../../ports/store.ts'
 import type { WebhookPorts } from '../../ports/webhook-requests.ts'
 import type { KnownWebhookEndpoint, WebhookLag } from '../../ports/webhook-store.ts'
 import { audited, type PlatformCaller } from '../caller.ts'
@@ -11,8 +11,8 @@ import type { Deps } from '../deps.ts'
 
 /** The most endpoints of one platform. */
 export const ENDPOINTS_MAX = 16
-/** An edit is made again over what somebody else has changed meanwhile. */
-const TRIES_MAX = 3
+/** A change is made again over what somebody else has changed meanwhile: of so many at once, each has its turn. */
+const TRIES_MAX = 16
 
 export interface EndpointDeps extends Pick<Deps, 'clock' | 'ids' | 'bus' | 'store'> {
   readonly webhooks: WebhookPorts
@@ -67,7 +67,7 @@ export async function readEndpoint(
   return { ...shownOf(deps, known), lag: await deps.store.webhooks.cursors.lag(endpointId) }
 }
 
-/** Replaces the fields that are given. @throws ServiceError webhook_endpoint_not_found, field_invalid, store_unavailable */
+/** Replaces the fields that are given. @throws ServiceError webhook_endpoint_not_found, field_invalid, rate_limited */
 export async function editEndpoint(
   deps: EndpointDeps,
   caller: PlatformCaller,
@@ -81,16 +81,21 @@ export async function editEndpoint(
     const entry = audited(deps.clock, caller, 'webhook_endpoint.edit', endpointId, { fields: Object.keys(fields).sort().join(' ') })
     if (await announced(deps, platformId, () => deps.store.webhooks.endpoints.edit(endpointId, revision, next, entry))) return
   }
-  throw new StoreUnavailable('The endpoint is being changed by other requests; try again.')
+  throw contended()
 }
 
-/** Disables the endpoint, or enables it again: it goes on from its cursors. @throws ServiceError webhook_endpoint_not_found */
+/**
+ * Disables the endpoint, or enables it again: it goes on from its cursors. One that is enabled already goes on at once, whatever it waits
+ * for. @throws ServiceError webhook_endpoint_not_found, rate_limited
+ */
 export async function setEndpointEnabled(
   deps: EndpointDeps,
   caller: PlatformCaller,
   endpointId: WebhookEndpointId,
   isEnabled: boolean
 ): Promise<void> {
+  if (isEnabled && (await endpointOf(deps, caller, endpointId)).endpoint.disabled === null)
+    return await editEndpoint(deps, caller, endpointId, {})
   const disabled = isEnabled ? null : ({ at: deps.clock.now(), reason: 'requested' } as const)
   await changed(deps, caller, endpointId, isEnabled ? 'webhook_endpoint.enable' : 'webhook_endpoint.disable', entry =>
     deps.store.webhooks.endpoints.setDisabled(endpointId, disabled, entry)
@@ -99,7 +104,7 @@ export async function setEndpointEnabled(
 
 /**
  * Gives the endpoint new keys; the old ones sign beside them for `overlapHours`.
- * @throws ServiceError webhook_endpoint_not_found, store_unavailable
+ * @throws ServiceError webhook_endpoint_not_found, rate_limited
  */
 export async function rotateEndpointKeys(
   deps: EndpointDeps,
@@ -107,13 +112,15 @@ export async function rotateEndpointKeys(
   endpointId: WebhookEndpointId,
   overlapHours: number
 ): Promise<EndpointWithSecret> {
-  const known = await endpointOf(deps, caller, endpointId)
-  const { secret, sealed } = deps.webhooks.keyring.rotate(known, deps.clock.now(), overlapHours)
-  const entry = audited(deps.clock, caller, 'webhook_endpoint.rotate_keys', endpointId, { overlap_hours: overlapHours })
   const { endpoints } = deps.store.webhooks
-  if (!(await announced(deps, known.endpoint.platformId, () => endpoints.replaceKeys(endpointId, sealed, entry))))
-    throw new StoreUnavailable('The keys of the endpoint are being replaced by another request; try again.')
-  return { ...shownOf(deps, { endpoint: known.endpoint, keys: sealed }), secret }
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const known = await endpointOf(deps, caller, endpointId)
+    const { secret, sealed } = deps.webhooks.keyring.rotate(known, deps.clock.now(), overlapHours)
+    const entry = audited(deps.clock, caller, 'webhook_endpoint.rotate_keys', endpointId, { overlap_hours: overlapHours })
+    if (await announced(deps, known.endpoint.platformId, () => endpoints.replaceKeys(endpointId, sealed, entry)))
+      return { ...shownOf(deps, { endpoint: known.endpoint, keys: sealed }), secret }
+  }
+  throw contended()
 }
 
 /** Removes the endpoint with its cursors and deliveries. @throws ServiceError webhook_endpoint_not_found */
@@ -145,6 +152,10 @@ function judged({ webhooks }: EndpointDeps, url: string): string {
       details: [{ path: 'url', message: cause.message.slice(cause.what.length + 1) }]
     })
   }
+}
+
+function contended(): ServiceError {
+  return new ServiceError('rate_limited', 'The endpoint is being changed by many requests at once; try again.', { retryAfterSeconds: 1 })
 }
 
 /** Changes an endpoint of the caller's platform, and of no other. What already is so stays. */

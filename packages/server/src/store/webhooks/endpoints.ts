@@ -95,6 +95,7 @@ export class SqlWebhookEndpointStore implements WebhookEndpointStore {
         .where('endpoint_id', '=', endpointId)
         .where('revision', '=', over)
         .executeTakeFirst()
+      if (numUpdatedRows > 0n) await endWaits(trx, endpointId)
       return audited(trx, numUpdatedRows, audit)
     })
   }
@@ -112,13 +113,7 @@ export class SqlWebhookEndpointStore implements WebhookEndpointStore {
         .where('endpoint_id', '=', endpointId)
         .where('disabled_at', disabled === null ? 'is not' : 'is', null)
         .executeTakeFirst()
-      if (disabled === null && numUpdatedRows > 0n)
-        await trx
-          .updateTable('webhook_cursors')
-          .set({ attempts: 0, retry_at: null })
-          .where('endpoint_id', '=', endpointId)
-          .where('attempts', '>', 0)
-          .execute()
+      if (disabled === null && numUpdatedRows > 0n) await endWaits(trx, endpointId)
       return audited(trx, numUpdatedRows, audit)
     })
   }
@@ -167,6 +162,15 @@ async function audited(trx: Kysely<Database>, rows: bigint, audit: AuditEntry): 
   if (rows === 0n) return false
   await appendAudit(trx, audit)
   return true
+}
+
+async function endWaits(trx: Kysely<Database>, endpointId: WebhookEndpointId): Promise<void> {
+  await trx
+    .updateTable('webhook_cursors')
+    .set({ attempts: 0, retry_at: null })
+    .where('endpoint_id', '=', endpointId)
+    .where('attempts', '>', 0)
+    .execute()
 }
 
 function filterColumns({ topics, orderStatuses }: WebhookFilter) {
