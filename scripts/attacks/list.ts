@@ -257,7 +257,18 @@ export const AREAS: readonly Area[] = [
         attack: 'Metrics, debug endpoints, source maps and directory listings from outside',
         outcome: '404, or a token is required; health reveals nothing internal',
         note: 'The API reference at `/docs` is public, as the contract requires.'
-      }
+      },
+      {
+        id: 'S85',
+        attack: 'Credentials of a platform at the API for operators, those of an operator elsewhere, or a scope that lacks',
+        outcome: 'refused; every operation names its scope'
+      },
+      {
+        id: 'S86',
+        attack: 'A page of another site that exchanges an operator’s code, or acts with the cookie of a session',
+        outcome: 'refused: the request needs the service’s origin and a header that no form sends'
+      },
+      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' }
     ]
   }
 ]

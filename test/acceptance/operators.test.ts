@@ -51,7 +51,7 @@ describe('the API for operators', () => {
     return (headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
   }
 
-  test('a code becomes a session once, whose cookie no script reads and no other site sends', async () => {
+  test('a code becomes a session once, whose cookie no script reads and no other site sends [S86] [S87]', async () => {
     const { code } = await stage.operate('operator', 'link')
     const enter = () => call('/sessions', { method: 'POST', body: { code }, headers: own() })
     const first = await enter()
@@ -64,7 +64,7 @@ describe('the API for operators', () => {
     assert.deepEqual([(await enter()).status, (await enter()).body.code], [401, 'credentials_invalid'])
   })
 
-  test('a page of another site neither exchanges a code nor ends a session', async () => {
+  test('a page of another site neither exchanges a code nor ends a session [S86]', async () => {
     const { code } = await stage.operate('operator', 'link')
     const cookie = await login()
     for (const headers of [
@@ -90,7 +90,7 @@ describe('the API for operators', () => {
     assert.equal((await call('/session', { headers: { cookie: theirs } })).body.code, 'credentials_invalid')
   })
 
-  test('each operation needs its scope, and nothing is open without credentials', async () => {
+  test('each operation needs its scope, and nothing is open without credentials [S85]', async () => {
     const keys = new Map(await Promise.all(SCOPES.map(async scope => [scope, await keyWith(scope)] as const)))
     for (const [path, methods] of Object.entries<Body>(document.paths)) {
       for (const [method, { operationId, description, security }] of Object.entries<Body>(methods)) {
@@ -111,7 +111,7 @@ describe('the API for operators', () => {
     }
   })
 
-  test('credentials of platforms open nothing here, and those of operators nothing elsewhere', async () => {
+  test('credentials of platforms open nothing here, and those of operators nothing elsewhere [S85]', async () => {
     const key = await keyWith('read')
     const platform = stage.api.as(trader.user)
     assert.equal((await call('/overview', { headers: platform })).body.code, 'credentials_invalid')

@@ -15,7 +15,7 @@ import { DemoToken } from '../ops/demo-token.ts'
 import type { FirstPageAccess } from '../ops/first-page-access.ts'
 import { isSameOriginForm } from '../ops/same-origin-form.ts'
 import { serveText } from '../ops/static-text.ts'
-import { Trial } from './trial.ts'
+import { isPath, Trial } from './trial.ts'
 
 export interface HomeOptions {
   /** In the order in which users see them. */
@@ -35,7 +35,7 @@ type Refusal = 'spent' | 'too_many'
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
 const read = (name: string) => readFileSync(new URL(name, import.meta.url))
 /** A body of an order, its path, and what encoding as a form adds. */
-const TRIAL_BYTES_MAX = 16_384
+const TRIAL_BYTES_MAX = 262_144
 const CODE = /^[\w-]{20,64}$/
 
 /**
@@ -128,6 +128,7 @@ class Home {
     const demo = this.#demoForForm(request)
     const [method, path, body] = ['method', 'path', 'body'].map(name => textOf(request.body, name))
     if (demo === null || method === undefined || path === undefined || body === undefined) return reply.code(204).send()
+    if (!isPath(path, demo.base_url)) return reply.send({ refused: 'A path begins with one slash, and has no spaces.' })
     const answer = await this.#trial.send(demo, { method, path, body }).catch(() => null)
     return answer === null ? reply.code(204).send() : reply.header('cache-control', 'no-store').send(answer)
   }

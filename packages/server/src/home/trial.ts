@@ -50,7 +50,7 @@ export class Trial {
     }
   }
 
-  /** Null if this is no request to the API, or the user cannot be made. */
+  /** Null if the user cannot be made, or this is no request to the API, as {@link isPath} says. */
   async send(demo: DemoPlatform, { method, path, body }: TrialRequest): Promise<TrialAnswer | null> {
     if (!METHODS.includes(method) || !isPath(path, demo.base_url)) return null
     const user = await this.#prepared(demo)
@@ -84,8 +84,8 @@ export class Trial {
   }
 }
 
-/** A path of the API at this address, and nothing that leads elsewhere. */
-function isPath(path: string, baseUrl: string): boolean {
+/** Whether it is a path of the API at this address, and nothing that leads elsewhere. */
+export function isPath(path: string, baseUrl: string): boolean {
   if (!/^\/(?!\/)[\x21-\x7e]*$/.test(path) || path.length > PATH_CHARS_MAX || !URL.canParse(baseUrl + path)) return false
   return new URL(baseUrl + path).origin === new URL(baseUrl).origin
 }

@@ -98,27 +98,34 @@ export function required<T>(param: Param<T>): Param<T> & { readonly required: tr
 }
 
 /** An identifier that the service assigned. */
-function uuid<Id extends Brand<string, string>>(description: string): Param<Id> {
+function uuid<Id extends Brand<string, string>>(description: string, example = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'): Param<Id> {
   return {
     description,
     schema: Type.String({ format: 'uuid', pattern: UUID_PATTERN }),
-    example: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+    example,
     read: (text, name) => parseUuid<Id>(text, name)
   }
 }
 
 /** An identifier in the path. */
-export function uuidInPath<Id extends Brand<string, string>>(description: string): Param<Id> {
-  return uuid<Id>(description)
+export function uuidInPath<Id extends Brand<string, string>>(description: string, example?: string): Param<Id> {
+  return uuid<Id>(description, example)
 }
 
-export const accountIdParam = uuid<AccountId>('Only this account.')
-export const connectionIdParam = uuid<ConnectionId>('Only this connection.')
-export const accountIdInPath = uuid<AccountId>('The account of the order.')
-export const connectionIdInPath = uuid<ConnectionId>('The connection.')
-export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` that the service assigned.')
+/** Those of the records that the reference shows. */
+const EXAMPLE = {
+  account: '01a1fc40-b2f4-7000-a2c1-0d5e7b9c1a11',
+  connection: '01a1fc40-b2f0-7000-9d3e-4a6b8c0d2e22',
+  order: '01a1fc40-bac8-7000-9fad-169d6cee0b61'
+}
 
-export const orderIdParam = uuid<OrderId>('Only this order.')
+export const accountIdParam = uuid<AccountId>('Only this account.', EXAMPLE.account)
+export const connectionIdParam = uuid<ConnectionId>('Only this connection.', EXAMPLE.connection)
+export const accountIdInPath = uuid<AccountId>('The account of the order.', EXAMPLE.account)
+export const connectionIdInPath = uuid<ConnectionId>('The connection.', EXAMPLE.connection)
+export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` that the service assigned.', EXAMPLE.order)
+
+export const orderIdParam = uuid<OrderId>('Only this order.', EXAMPLE.order)
 
 export const clOrderIdParam: Param<ClOrdId> = {
   description: 'Only orders with this `cl_order_id`. There is at most one for each trading day.',
@@ -172,17 +179,17 @@ export function integer(
   }
 }
 
-export function time(description: string): Param<Timestamp> {
+export function time(description: string, example = '2026-11-21T14:30:00Z'): Param<Timestamp> {
   return {
     description: `${description} RFC 3339 with seconds and an offset (\`Z\`, \`-05:00\`); write \`+\` as \`%2B\`.`,
     schema: Type.String({ format: 'date-time' }),
-    example: '2026-11-21T14:30:00Z',
+    example,
     read: parseClientTime
   }
 }
 
-export function date(description: string): Param<Day> {
-  return { description, schema: day, example: '2026-11-20', read: parseDay }
+export function date(description: string, example = '2026-11-20'): Param<Day> {
+  return { description, schema: day, example, read: parseDay }
 }
 
 /** Printable text that is compared exactly. */

@@ -8,8 +8,11 @@ import { Components } from '../../src/http/docs/components.ts'
 import { message, messagesOf, type Stream } from '../../src/http/docs/described.ts'
 import { fieldTable } from '../../src/http/docs/fields.ts'
 import { markup, richText } from '../../src/http/docs/html.ts'
+import { llmsFullText } from '../../src/http/docs/llms.ts'
 import { MARKET_STREAM } from '../../src/http/docs/market-stream.ts'
+import { searchIndex } from '../../src/http/docs/search-index.ts'
 import { streamPart } from '../../src/http/docs/stream-part.ts'
+import { ENDPOINTS } from '../../src/http/routes/index.ts'
 import * as marketWire from '../../src/wire/market.ts'
 import * as wire from '../../src/wire/stream.ts'
 import { update } from '../../src/wire/update.ts'
@@ -164,3 +167,32 @@ function titleOf({ title }: { readonly title?: unknown } & TSchema): string {
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 }
+
+test('the search finds what people type for what we call otherwise', () => {
+  const index = searchIndex(ENDPOINTS)
+  const hrefs = (word: string) =>
+    index.filter(({ title, about, words }) => `${title} ${about} ${words}`.toLowerCase().includes(word)).map(({ href }) => href)
+  for (const [word, href] of [
+    ['canceled', '/docs#cancelOrder'],
+    ['pagination', '/docs#listOrders'],
+    ['idempotency', '/docs#placeOrder'],
+    ['429', '/docs/errors/rate_limited'],
+    ['rate-limit', '/docs/errors/rate_limited'],
+    ['gtc', '/docs#placeOrder'],
+    ['stop loss', '/docs#placeOrder'],
+    ['docker', '/docs/guides/operating']
+  ] as const)
+    assert.ok(
+      hrefs(word).some(found => found.startsWith(href)),
+      `${word}: ${hrefs(word).join(' ')}`
+    )
+})
+
+test('the text of all guides has no link that depends on where it stands', () => {
+  const targets = [...llmsFullText(ENDPOINTS, 'https://api.example.com').matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target)
+  assert.ok(targets.length > 20)
+  assert.deepEqual(
+    targets.filter(target => !/^https:\/\//.test(target)),
+    []
+  )
+})

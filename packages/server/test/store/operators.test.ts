@@ -45,7 +45,7 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       await cleanUp()
     })
 
-    test('a code becomes one session, however many exchange it at once', async () => {
+    test('a code becomes one session, however many exchange it at once [S87]', async () => {
       const hash = make.hash()
       await store.operators.createCode(code(hash), make.audit('operator.link'))
       const sessions = await Promise.all(Array.from({ length: 6 }, () => store.operators.exchange(hash, newSession(), audit)))
@@ -53,7 +53,7 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal(await store.operators.exchange(hash, newSession(), audit), null)
     })
 
-    test('an expired code, and one that never was, become nothing', async () => {
+    test('an expired code, and one that never was, become nothing [S87]', async () => {
       const hash = make.hash()
       await store.operators.createCode(code(hash, -1), make.audit('operator.link'))
       assert.equal(await store.operators.exchange(hash, newSession(), audit), null)

@@ -9,7 +9,8 @@ import { TYPESCRIPT, TYPESCRIPT_START } from './reference/typescript-examples.ts
 const LEAD = `> One API over many brokers: users link their brokerage accounts, and the platform places orders, follows accounts and reads
 > market data through one REST API and two WebSockets.
 
-Place an order once: choose a \`cl_order_id\`, store it, and after a lost answer look the order up by it instead of sending another one.
+Place an order once: choose a \`cl_order_id\`, store it, and never send another one for the same order. After a lost answer send the same order
+again on the same trading day (the date in New York), or look it up by its \`cl_order_id\`; on a later day only look it up.
 \`pending\` is not \`rejected\`: an order whose outcome is unknown stays \`pending\` until the service knows.
 Money and quantities are strings in decimal notation. \`null\` means unknown, not zero.`
 
@@ -50,7 +51,7 @@ export function llmsFullText(endpoints: readonly Endpoint[], publicUrl: string):
   return [
     '# Trunkline',
     LEAD,
-    ...guideNames().map(name => markdownOf(name)),
+    ...guideNames().map(name => markdownOf(name, guideNames(), publicUrl)),
     '# Operations',
     `\`\`\`ts\n${TYPESCRIPT_START}\n\`\`\``,
     ...calls,

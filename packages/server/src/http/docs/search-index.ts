@@ -1,6 +1,7 @@
 // What the search of the documentation finds.
 import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import type { Endpoint } from '../endpoint.ts'
+import { HTTP_STATUS } from '../problems.ts'
 import { STREAMS } from './asyncapi.ts'
 import { messagesOf } from './described.ts'
 import { MEANINGS } from './errors/meanings.ts'
@@ -12,6 +13,13 @@ export interface SearchEntry {
   readonly href: string
   readonly about: string
   readonly words: string
+}
+
+interface SchemaParts {
+  readonly properties?: object
+  readonly items?: unknown
+  readonly anyOf?: unknown
+  readonly enum?: unknown
 }
 
 const ABOUT_CHARS_MAX = 120
@@ -34,20 +42,45 @@ export function searchIndex(endpoints: readonly Endpoint[]): readonly SearchEntr
         words: [title, ...namesIn(schema)].join(' ').toLowerCase()
       }))
     ),
+    ...guideEntries(),
     ...ERROR_CODES.map(code => ({
       title: code,
       href: `/docs/errors/${code}`,
       about: MEANINGS[code].meaning.replaceAll('`', '').slice(0, ABOUT_CHARS_MAX),
-      words: `error ${MEANINGS[code].remedy}`.toLowerCase()
-    })),
-    ...guideEntries()
-  ]
+      words: `error ${HTTP_STATUS[code]} ${code.replaceAll('_', ' ')} ${MEANINGS[code].remedy}`.toLowerCase()
+    }))
+  ].map(withSynonyms)
 }
 
-/** Names of the fields of a schema, at every depth. */
+/** What people type for what we call otherwise: added to every entry that has the word. */
+const SYNONYMS: readonly (readonly [word: RegExp, more: string])[] = [
+  [/cancelled|cancel/, 'canceled canceling'],
+  [/next_cursor|next_after/, 'pagination paging pages'],
+  [/cl_order_id/, 'idempotency idempotent duplicate'],
+  [/rate_limited|ratelimit|rate limit/, 'rate-limit rate limit throttling 429'],
+  [/client|typescript/, 'sdk library npm'],
+  [/stp|stop_price/, 'stop loss stop-loss'],
+  [/usextend|extended|order_tif/, 'extended hours after-hours pre-market time in force'],
+  [/new york|utc/, 'timezone time zone'],
+  [/postgresql|container|image/, 'docker deploy'],
+  [/websocket|stream/, 'websocket ws']
+]
+
+function withSynonyms(entry: SearchEntry): SearchEntry {
+  const text = `${entry.title} ${entry.about} ${entry.words}`.toLowerCase()
+  const more = SYNONYMS.flatMap(([word, others]) => (word.test(text) ? [others] : []))
+  return more.length === 0 ? entry : { ...entry, words: `${entry.words} ${more.join(' ')}` }
+}
+
+/** Names of the fields of a schema and their values, at every depth. */
 function namesIn(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return []
-  const { properties = {}, items, anyOf }: { readonly properties?: object; readonly items?: unknown; readonly anyOf?: unknown } = schema
+  const { properties = {}, items, anyOf, enum: values }: SchemaParts = schema
   const fields = Object.entries(properties).flatMap(([name, field]) => [name, ...namesIn(field)])
-  return [...fields, ...namesIn(items), ...(Array.isArray(anyOf) ? anyOf.flatMap(namesIn) : [])]
+  return [
+    ...fields,
+    ...(Array.isArray(values) ? values.map(String) : []),
+    ...namesIn(items),
+    ...(Array.isArray(anyOf) ? anyOf.flatMap(namesIn) : [])
+  ]
 }

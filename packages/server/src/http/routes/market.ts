@@ -46,8 +46,8 @@ const intervalParam = required({
 const query = {
   symbol: symbolParam,
   interval: intervalParam,
-  start: required(time('Bars that start at or after this time.')),
-  end: required(time('Bars that start before this time.')),
+  start: required(time('Bars that start at or after this time.', '2026-11-20T14:30:00Z')),
+  end: required(time('Bars that start before this time.', '2026-11-20T21:00:00Z')),
   limit: integer(BARS, 'Maximum number of bars on a page.')
 }
 

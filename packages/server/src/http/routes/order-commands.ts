@@ -20,7 +20,7 @@ import { moneyOrNull, quantityOrNull, ticketOf } from './order-fields.ts'
 const shared = { scope: 'trade', tag: 'Orders' } as const
 const params = { account_id: accountIdInPath, order_id: orderIdInPath }
 const example = {
-  account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+  account_id: '01a1fc40-b2f4-7000-a2c1-0d5e7b9c1a11',
   broker: 'SANDBOX',
   side: 'BUY',
   order_type: 'LMT',
@@ -143,7 +143,7 @@ export const postCancel = userEndpoint({
   description: `Cancels the open orders of an account, of a connection, or of the user: send exactly one of \`account_id\`, \`connection_id\` and \`all\`. One request cancels at most ${CANCELS_MAX} orders. Each is cancelled separately and has its own result; an order whose cancel is only requested is not reported as cancelled. If you send the request again, it cancels the orders that are still open and repeats no cancel.`,
   failures: ['account_not_found', 'connection_not_found'],
   body: cancelTicket,
-  bodyExample: { account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71' },
+  bodyExample: { account_id: '01a1fc40-b2f4-7000-a2c1-0d5e7b9c1a11' },
   success: { status: 200, headers: FRESHNESS, description: 'The result for each order.', schema: cancelResults },
   async handle({ caller, body }, { deps }) {
     const cancelled = await cancelOrders(deps, caller, scopeOf(body))

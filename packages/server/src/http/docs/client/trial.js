@@ -37,11 +37,15 @@ async function open(entry, details) {
   details.append(waiting)
   const ids = await idsOf()
   waiting.remove()
-  const address = element('input', { type: 'text', spellcheck: 'false', value: filled(path, ids) + (search === '' ? '' : `?${search}`) })
+  const address = element('input', {
+    type: 'text',
+    spellcheck: 'false',
+    value: filled(path, ids) + (search === '' ? '' : `?${searchOf(search, ids)}`)
+  })
   const form = element('form', {}, element('label', {}, `${method} `, address))
   const content = body === '' ? null : element('textarea', { rows: '10', spellcheck: 'false' })
   if (content !== null) {
-    content.value = bodyOf(body, ids)
+    content.value = bodyOf(body, path === '/users' ? { ...ids, user_id: `try-${crypto.randomUUID().slice(0, 8)}` } : ids)
     form.append(element('label', {}, 'Body', content))
   }
   const send = element('button', { type: 'submit' }, 'Send')
@@ -68,10 +72,13 @@ async function open(entry, details) {
  * @param {string} body
  */
 async function sent(method, path, body) {
+  const [, missing] = /\{(\w+)\}/.exec(path) ?? []
+  if (missing !== undefined) return { status: `Not sent: put a value in the place of {${missing}}.`, body: '' }
   try {
     const response = await fetch('/demo-request', { method: 'POST', body: new URLSearchParams({ method, path, body }) })
     if (response.status !== 200) return { status: `Not sent: ${response.status}. Open the link that the service printed again.`, body: '' }
-    const { status, text } = await response.json()
+    const { status, text, refused } = await response.json()
+    if (typeof refused === 'string') return { status: `Not sent. ${refused}`, body: '' }
     return { status: `Answered ${status}`, body: indented(String(text)) }
   } catch {
     return { status: 'Not sent: the service does not answer.', body: '' }
@@ -93,7 +100,21 @@ async function idsOf() {
  * @param {Ids} ids
  */
 function filled(path, ids) {
-  return path.replace(/\{(\w+)\}/g, (whole, name) => encodeURIComponent(ids[name] ?? whole))
+  return path.replace(/\{(\w+)\}/g, (whole, name) => (typeof ids[name] === 'string' ? encodeURIComponent(ids[name]) : whole))
+}
+
+/**
+ * @param {string} search
+ * @param {Ids} ids
+ */
+function searchOf(search, ids) {
+  return search
+    .split('&')
+    .map(pair => {
+      const [name = ''] = pair.split('=', 1)
+      return typeof ids[name] === 'string' ? `${name}=${encodeURIComponent(ids[name])}` : pair
+    })
+    .join('&')
 }
 
 /**

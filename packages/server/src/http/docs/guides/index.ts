@@ -66,9 +66,17 @@ export function leadOf(name: string): string {
   return lead.replace(LINK, '$1').replaceAll('\n', ' ')
 }
 
-/** The Markdown of a guide, without links to files that are not served. */
-export function markdownOf(name: string, names: readonly string[] = guideNames()): string {
-  return textOf(name).replace(LINK, (whole, label: string, target: string) => (addressOf(target, names) === null ? label : whole))
+/**
+ * The Markdown of a guide, without links to files that are not served. Its links to other guides are relative, unless it is to stand
+ * elsewhere than beside them: then they begin with `publicUrl`.
+ */
+export function markdownOf(name: string, names: readonly string[] = guideNames(), publicUrl: string | null = null): string {
+  return textOf(name).replace(LINK, (whole, label: string, target: string) => {
+    const address = addressOf(target, names)
+    if (address === null) return label
+    if (publicUrl === null || address.startsWith('https://')) return whole
+    return address.startsWith('#') ? label : `[${label}](${publicUrl}${address.replace(/(#|$)/, '.md$1')})`
+  })
 }
 
 function textOf(name: string): string {

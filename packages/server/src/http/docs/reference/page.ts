@@ -47,8 +47,9 @@ the broker does not report is <code>null</code>. Every path also works under <co
 <p>Every <a href="/docs/errors">error</a> is JSON with <code>message</code> (what to do), <code>code</code> (for programs),
 <code>request_id</code> and, for errors about fields, <code>details</code>. A list with more pages holds a <code>next_cursor</code>: send it
 back with the same filters and sort.</p>
-<p>A <code>cl_order_id</code> can be used once per user and trading day. If the response to an order is lost, send the same order again:
-either it is placed now, or a 409 names the order that already has this <code>cl_order_id</code>.</p>
+<p>A <code>cl_order_id</code> can be used once per user and trading day (the date in New York). If the response to an order is lost, send the
+same order again on the same trading day: either it is placed now, or a 409 names the order that already has this <code>cl_order_id</code>. Once
+the day may have changed, look the order up instead (<code>GET /orders?cl_order_id=…</code>): sent again, it would be a second order.</p>
 </div>
 <div class="samples">
 ${sample('TypeScript', TYPESCRIPT_START)}</div>
