@@ -71,7 +71,7 @@ export async function webhooks(options: readonly string[]): Promise<void> {
   await scene.measure('alone', perSecond, WARM_SECONDS)
   const found = new Map<Situation, Measured>()
   for (let round = 1; round <= Number(values.rounds); round += 1)
-    for (const situation of situationsOf(round)) {
+    for (const situation of SEQUENCE) {
       const part = await scene.measure(situation, perSecond, seconds)
       found.set(situation, together(found.get(situation), part))
       const { median, p99, max } = spreadOf(part.latencies)

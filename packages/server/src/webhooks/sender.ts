@@ -14,8 +14,9 @@ import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook
 import { ChainRunner, type Next, type RunnerDeps } from './chain-runner.ts'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import { Endpoints } from './endpoints.ts'
+import { RecentEvents } from './recent-events.ts'
 
-export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'clock'> {
+export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'recent' | 'clock'> {
   readonly webhooks: Pick<WebhookStore, 'cursors' | 'endpoints'>
   readonly store: { readonly users: Pick<Store['users'], 'findByKey'>; readonly events: RunnerDeps['events'] }
   readonly bus: Pick<Bus, 'subscribe'>
@@ -41,7 +42,7 @@ const AT_ONCE = 8
 /** After the store failed. */
 const AGAIN_MS = 1_000
 
-/** The sender of a node. Nothing of it is on the way of an order: it is given hints, and reads the log itself. */
+/** The sender of a node. Nothing of it is on the way of an order: it notes what was committed, and reads the rest of the log itself. */
 export class WebhookSender {
   readonly #deps: SenderDeps
   readonly #limits: SenderLimits
@@ -49,6 +50,7 @@ export class WebhookSender {
   readonly #endpoints: Endpoints
   readonly #owned = new Set<Partition>()
   readonly #users = new Map<UserKey, User>()
+  readonly #recent = new RecentEvents()
   /** Users with new events, and the newest of them. */
   #noticed = new Map<UserKey, number>()
   #isNoticing = false
@@ -66,7 +68,7 @@ export class WebhookSender {
     this.#deps = deps
     this.#limits = { ...LIMITS, ...limits }
     const { cursors, endpoints } = deps.webhooks
-    this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events })
+    this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events, recent: this.#recent })
     this.#endpoints = new Endpoints(deps)
   }
 
@@ -107,13 +109,17 @@ export class WebhookSender {
   #onMessage(message: BusMessage): void {
     if (message.type === 'webhooks_changed') return void this.#refresh()
     if (message.type !== 'events' || this.#endpoints.isEmpty || !this.#owned.has(partitionOf(message.userKey))) return
-    const last = message.events.at(-1)?.seq
-    if (last === undefined) return
-    if (this.#noticed.size >= this.#limits.waitingMax && !this.#noticed.has(message.userKey)) {
+    const { userKey, events } = message
+    const last = events.at(-1)?.seq
+    const platformId = this.#users.get(userKey)?.platformId
+    if (last === undefined || (platformId !== undefined && !this.#endpoints.has(platformId))) return
+    this.#recent.add(userKey, events)
+    if (this.#noticed.size >= this.#limits.waitingMax && !this.#noticed.has(userKey)) {
       this.#isSearchWanted = true
       return
     }
-    this.#noticed.set(message.userKey, last)
+    // Commits of a user that ended in one turn may be heard of in another order.
+    this.#noticed.set(userKey, Math.max(last, this.#noticed.get(userKey) ?? 0))
     if (this.#isNoticing) return
     this.#isNoticing = true
     void this.#notice()
@@ -200,6 +206,7 @@ export class WebhookSender {
         return
       }
       const now = this.#deps.clock.now()
+      this.#recent.age()
       for (const queue of this.#endpoints.all()) {
         queue.wake(now)
         if (queue.hasWork) this.#eager.add(queue)
