@@ -83,7 +83,13 @@ export async function webhooks(options: readonly string[]): Promise<void> {
 }
 
 /** Each dead endpoint follows a measurement without it: other load of the machine changes from minute to minute. */
-const SEQUENCE: readonly Situation[] = ['no endpoint', 'alone', 'beside one that never answers', 'alone', 'beside one that refuses connections']
+const SEQUENCE: readonly Situation[] = [
+  'no endpoint',
+  'alone',
+  'beside one that never answers',
+  'alone',
+  'beside one that refuses connections'
+]
 
 interface Scene extends AsyncDisposable {
   measure(situation: Situation, perSecond: number, seconds: number): Promise<Measured>
@@ -235,12 +241,18 @@ function report(found: ReadonlyMap<Situation, Measured>, rate: string): void {
     const { median, p99 } = of(situation)
     const moved = p99 / alone.p99 - 1
     const percent = `${moved < 0 ? '−' : '+'}${Math.abs(100 * moved).toFixed(0)} %`
-    add(`… ${situation}: median, 99th percentile`, `${median.toFixed(1)}, ${p99.toFixed(0)} ms (${percent})`, `at most +${100 * MOVED_MAX} %`, moved <= MOVED_MAX)
+    add(
+      `… ${situation}: median, 99th percentile`,
+      `${median.toFixed(1)}, ${p99.toFixed(0)} ms (${percent})`,
+      `at most +${100 * MOVED_MAX} %`,
+      moved <= MOVED_MAX
+    )
   }
   for (const [situation, { messages, events, connections, service, database }] of found) {
     const cost = `service ${mean(service).toFixed(0)}, database ${mean(database).toFixed(0)}`
     add(`… processor time of an order, ${situation}, in microseconds`, cost)
-    if (messages > 0) add('… … messages, events, connections', [messages, events, connections].map(each => each.toLocaleString('en')).join(', '))
+    if (messages > 0)
+      add('… … messages, events, connections', [messages, events, connections].map(each => each.toLocaleString('en')).join(', '))
   }
   process.stdout.write(`\n${figures.table()}`)
 }

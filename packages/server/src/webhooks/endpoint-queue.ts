@@ -22,7 +22,7 @@ export interface Chain {
 
 /** Attempts at once to one endpoint. */
 export const PLACES = 32
-/** So many failures in a row leave it one place. */
+/** So many failures in a row leave it one place, and one attempt between two ticks: a connection that is refused at once costs a read. */
 const FAILURES = 10
 /** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
 const CAUGHT_UP_MAX = 1_000
@@ -42,6 +42,8 @@ export class EndpointQueue {
   readonly #retries = new Map<number, Set<Chain>>()
   readonly #caughtUp = new Map<UserKey, WebhookCursor>()
   #running = 0
+  /** An attempt has begun since the last tick. */
+  #isTried = false
 
   constructor(known: KnownWebhookEndpoint, signer: WebhookSigner) {
     this.known = known
@@ -59,7 +61,8 @@ export class EndpointQueue {
 
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
-    return !this.isDisabled && this.#ready.size > 0 && this.#running < (this.failures >= FAILURES ? 1 : PLACES)
+    if (this.isDisabled || this.#ready.size === 0) return false
+    return this.failures >= FAILURES ? this.#running === 0 && !this.#isTried : this.#running < PLACES
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */
@@ -94,6 +97,7 @@ export class EndpointQueue {
   take(): Chain | null {
     for (const chain of this.#ready) {
       this.begin(chain)
+      this.#isTried = true
       return chain
     }
     return null
@@ -116,8 +120,9 @@ export class EndpointQueue {
     else this.#catchUp(chain, chain.cursor)
   }
 
-  /** Chains whose retry is due become ready. */
+  /** At each tick, once a second: chains whose retry is due become ready. */
   wake(now: Timestamp): void {
+    this.#isTried = false
     const second = Math.floor(epochMs(now) / SECOND_MS)
     for (const [due, chains] of this.#retries) {
       if (due > second) continue
