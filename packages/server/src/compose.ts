@@ -203,7 +203,7 @@ async function start(
   const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
-  const webhooks = buildWebhooks(settings, deps, parts)
+  const webhooks = buildWebhooks(settings, { ...deps, sharedLimits }, parts)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     webhooks: webhooks.ports,
@@ -302,6 +302,7 @@ async function start(
     store: opened,
     ...settlingOver(app),
     keys: () => keys,
+    webhooks: webhooks.ports,
     demoFile: demoFile.path
   })
   const adminChannel = new AdminChannel(admin, { dataDir, log })

@@ -16,6 +16,15 @@ import { listAbandoned, listUnresolved, settleOrder, settleOrders } from './orde
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, editPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
+import {
+  createWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhook,
+  setWebhookEnabled,
+  testWebhook
+} from './webhooks.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
 
@@ -40,6 +49,14 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'orders.abandoned': listAbandoned,
   'orders.settle': settleOrder,
   'orders.settle_all': settleOrders,
+  'webhook.list': listWebhooks,
+  'webhook.create': createWebhook,
+  'webhook.enable': (deps, endpoint, run) => setWebhookEnabled(deps, endpoint, true, run),
+  'webhook.disable': (deps, endpoint, run) => setWebhookEnabled(deps, endpoint, false, run),
+  'webhook.rotate': rotateWebhook,
+  'webhook.deliveries': listWebhookDeliveries,
+  'webhook.replay': replayWebhook,
+  'webhook.test': testWebhook,
   'audit.verify': verifyAudit,
   'audit.export': exportAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)

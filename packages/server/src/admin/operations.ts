@@ -5,8 +5,9 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import { parseColor } from '../ops/color.ts'
 import { field, NAME_LENGTH_MAX, oneOf, orNull, printable, texts, timeOrNull, uuid, whole, yesOrNo } from './inputs.ts'
+import { WEBHOOK_PARSERS, type WebhookOperations } from './webhook-operations.ts'
 
-export interface Operations {
+export interface Operations extends WebhookOperations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
   'platform.edit': { readonly input: EditPlatform; readonly output: PlatformView }
   'platform.redirects': { readonly input: EditRedirects; readonly output: PlatformView }
@@ -337,6 +338,7 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     because: printable(field(input, 'because'), 'because', 200),
     unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
+  ...WEBHOOK_PARSERS,
   'audit.verify': input => ({ kept: expectedHead(field(input, 'kept')) }),
   'audit.export': input => ({
     after: whole(field(input, 'after'), 'after', 0, Number.MAX_SAFE_INTEGER),

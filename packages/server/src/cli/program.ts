@@ -5,6 +5,7 @@ import { type ChainHead, OVERLAP_SECONDS_MAX, parseChainHead, setName } from '..
 import { parseClientTime } from '../wire/client-time.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { explain } from './explain.ts'
+import { addWebhooks } from './webhook-commands.ts'
 
 /** Runs one command and returns its exit code: 0 success, 1 refused or failed, 2 invalid arguments or settings. Never throws. */
 export async function runCli(args: readonly string[], console: Console): Promise<number> {
@@ -39,6 +40,7 @@ function programFor(console: Console): Command {
   addCheckConfig(program, console)
   addPlatforms(program.command('platform').description('manage platforms, the applications that call the API'), console)
   addUsers(program.command('user').description('disable and enable users of platforms'), console)
+  addWebhooks(program.command('webhook').description('manage the webhook endpoints of platforms'), console)
   addKeys(program.command('keys').description('manage the master keys that encrypt broker credentials'), console)
   addOrders(program.command('orders').description('list orders of unknown outcome, and end those that never reached the broker'), console)
   addDatabase(program.command('database').description('migrate the PostgreSQL database that TRUNKLINE_DATABASE_URL names'), console)
@@ -56,6 +58,7 @@ Examples:
   npm run cli -- check-config
   npm run cli -- platform create --name "My app" --claim on --redirect https://app.example.com/linked
   npm run cli -- platform rotate-secret pk_…
+  npm run cli -- webhook list --platform pk_…
   npm run cli -- keys rotate
   npm run cli -- orders unresolved
   npm run cli -- cluster nodes
