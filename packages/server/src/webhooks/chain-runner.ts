@@ -58,6 +58,7 @@ export class ChainRunner {
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
     const read = await this.#read(chain.userKey, cursor)
+    chain.since = read.events[0]?.at ?? chain.since
     const { endpointId, filter } = queue.endpoint
     const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
     // The log has nothing more: the user is gone.

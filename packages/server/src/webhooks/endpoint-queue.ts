@@ -13,6 +13,8 @@ export interface Chain {
   cursor: WebhookCursor | null
   /** The newest event that is known. */
   last: number
+  /** When the oldest event that was not received was logged, as far as is known. */
+  since: Timestamp
   state: 'ready' | 'running' | 'waiting' | 'passed'
   /** The cursor passed events that were not sent, and this is not written. */
   isDirty: boolean
@@ -70,10 +72,17 @@ export class EndpointQueue {
     return (this.#caughtUp.get(userKey)?.seq ?? -1) >= last
   }
 
-  /** The user's log goes on to `last`. */
-  add(userKey: UserKey, last: number): void {
+  /** When the oldest event that waits was logged, as far as is known; null if none waits. */
+  get oldestAt(): Timestamp | null {
+    let oldest: Timestamp | null = null
+    for (const { state, since } of this.chains.values()) if (state !== 'passed' && (oldest === null || since < oldest)) oldest = since
+    return oldest
+  }
+
+  /** The user's log goes on to `last`, with events since a time. */
+  add(userKey: UserKey, last: number, since: Timestamp): void {
     const chain: Chain = {
-      ...{ userKey, last, cursor: this.#caughtUp.get(userKey) ?? null },
+      ...{ userKey, last, since, cursor: this.#caughtUp.get(userKey) ?? null },
       ...{ state: 'ready', isDirty: false, isOver: false }
     }
     this.#caughtUp.delete(userKey)
@@ -82,10 +91,12 @@ export class EndpointQueue {
   }
 
   /** The log of a known chain goes on. */
-  extend(chain: Chain, last: number): void {
+  extend(chain: Chain, last: number, since: Timestamp): void {
     if (last <= chain.last) return
     chain.last = last
-    if (chain.state === 'passed') this.makeReady(chain)
+    if (chain.state !== 'passed') return
+    chain.since = since
+    this.makeReady(chain)
   }
 
   makeReady(chain: Chain): void {

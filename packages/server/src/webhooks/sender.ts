@@ -25,6 +25,13 @@ export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | '
   readonly clock: Clock
 }
 
+interface Noticed {
+  /** The newest event. */
+  readonly last: number
+  /** When the first of them was logged. */
+  readonly since: Timestamp
+}
+
 export interface SenderLimits {
   /** Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. */
   readonly waitingMax: number
@@ -51,8 +58,8 @@ export class WebhookSender {
   readonly #owned = new Set<Partition>()
   readonly #users = new Map<UserKey, User>()
   readonly #recent = new RecentEvents()
-  /** Users with new events, and the newest of them. */
-  #noticed = new Map<UserKey, number>()
+  /** Users with new events. */
+  #noticed = new Map<UserKey, Noticed>()
   #isNoticing = false
   #searching: Promise<void> | null = null
   #isSearchWanted = false
@@ -80,6 +87,13 @@ export class WebhookSender {
   /** Attempts on their way. */
   get attempts(): number {
     return this.#running.size
+  }
+
+  /** Of each endpoint for which updates wait, how old the oldest of them is, as far as this node knows. Seconds. */
+  lags(): readonly number[] {
+    const now = epochMs(this.#deps.clock.now())
+    const oldest = [...this.#endpoints.all()].flatMap(({ oldestAt }) => oldestAt ?? [])
+    return oldest.map(at => Math.max(0, (now - epochMs(at)) / 1_000))
   }
 
   async start(): Promise<void> {
@@ -110,16 +124,18 @@ export class WebhookSender {
     if (message.type === 'webhooks_changed') return void this.#refresh()
     if (message.type !== 'events' || this.#endpoints.isEmpty || !this.#owned.has(partitionOf(message.userKey))) return
     const { userKey, events } = message
-    const last = events.at(-1)?.seq
+    const [first] = events
+    const last = events.at(-1)
     const platformId = this.#users.get(userKey)?.platformId
-    if (last === undefined || (platformId !== undefined && !this.#endpoints.has(platformId))) return
+    if (first === undefined || last === undefined || (platformId !== undefined && !this.#endpoints.has(platformId))) return
     this.#recent.add(userKey, events)
-    if (this.#noticed.size >= this.#limits.waitingMax && !this.#noticed.has(userKey)) {
+    const known = this.#noticed.get(userKey)
+    if (this.#noticed.size >= this.#limits.waitingMax && known === undefined) {
       this.#isSearchWanted = true
       return
     }
     // Commits of a user that ended in one turn may be heard of in another order.
-    this.#noticed.set(userKey, Math.max(last, this.#noticed.get(userKey) ?? 0))
+    this.#noticed.set(userKey, { last: Math.max(last.seq, known?.last ?? 0), since: known?.since ?? first.at })
     if (this.#isNoticing) return
     this.#isNoticing = true
     void this.#notice()
@@ -130,10 +146,10 @@ export class WebhookSender {
     while (this.#noticed.size > 0) {
       const noticed = this.#noticed
       this.#noticed = new Map()
-      await someAtATime(noticed, AT_ONCE, async ([userKey, last]) => {
+      await someAtATime(noticed, AT_ONCE, async ([userKey, { last, since }]) => {
         try {
           const user = await this.#user(userKey)
-          if (user !== null) for (const queue of this.#endpoints.of(user.platformId)) this.#add(queue, userKey, last)
+          if (user !== null) for (const queue of this.#endpoints.of(user.platformId)) this.#add(queue, userKey, last, since)
         } catch {
           // The store fails; the search finds the user once it does not.
           this.#isSearchWanted = true
@@ -152,11 +168,11 @@ export class WebhookSender {
     return user
   }
 
-  #add(queue: EndpointQueue, userKey: UserKey, last: number): void {
+  #add(queue: EndpointQueue, userKey: UserKey, last: number, since: Timestamp): void {
     if (!this.#owned.has(partitionOf(userKey)) || queue.isCaughtUp(userKey, last)) return
     const chain = queue.chains.get(userKey)
-    if (chain !== undefined) queue.extend(chain, last)
-    else if (this.waiting < this.#limits.waitingMax || this.#evictFor(queue)) queue.add(userKey, last)
+    if (chain !== undefined) queue.extend(chain, last, since)
+    else if (this.waiting < this.#limits.waitingMax || this.#evictFor(queue)) queue.add(userKey, last, since)
     else this.#isSearchWanted = true
     this.#eager.add(queue)
   }
@@ -246,10 +262,10 @@ export class WebhookSender {
       do {
         if (this.#owned.size === 0 || this.#endpoints.isEmpty) return
         const found: readonly WebhookBacklog[] = await this.#deps.webhooks.cursors.behind(new Set(this.#owned), after, SEARCH_PAGE)
-        for (const { endpointId, userKey, last } of found) {
+        for (const { endpointId, userKey, last, oldestAt } of found) {
           const queue = this.#endpoints.find(endpointId)
           // Its cursor is read when it is tried: this one may be from before the last attempt.
-          if (queue !== null) this.#add(queue, userKey, last)
+          if (queue !== null) this.#add(queue, userKey, last, oldestAt ?? this.#deps.clock.now())
         }
         after = found.length < SEARCH_PAGE ? null : (found.at(-1) ?? null)
         this.#admit()

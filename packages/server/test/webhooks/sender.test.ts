@@ -285,6 +285,42 @@ test('while the store is down nothing is sent; afterwards it goes on', async () 
   assert.deepEqual(requests.map(seqsOf), [[1]])
 })
 
+test('the age of the oldest update that waits is known of each endpoint that is behind, also after another node took over', async () => {
+  const world = new WebhookWorld()
+  let isFailing = true
+  const exchange = async ({ url }: WebhookRequest) => (isFailing && url.includes('dead') ? REFUSED : RECEIVED)
+  const node = new WebhookNode(world, exchange)
+  world.addEndpoint('https://dead.example/')
+  world.addEndpoint('https://healthy.example/')
+  const users = [world.addUser(), world.addUser()]
+  await node.own()
+  for (const userKey of users) {
+    world.commit(userKey)
+    await world.clock.advance(60_000)
+  }
+  assert.deepEqual(node.sender.lags(), [120])
+  await node.release()
+  const next = new WebhookNode(world, exchange)
+  await next.own()
+  await world.clock.advance(3_600_000)
+  assert.deepEqual([node.sender.lags(), next.sender.lags()], [[], [3_720]])
+  isFailing = false
+  await world.clock.advance(7_200_000)
+  assert.deepEqual(next.sender.lags(), [])
+})
+
+test('an update that is passed over does not count as waiting, and what comes after it does from then on', async () => {
+  const { world, node, endpoint, userKey } = await single(() => REFUSED)
+  world.change(endpoint, { filter: { topics: ['balances'], orderStatuses: null } })
+  await world.clock.advance(11_000)
+  world.commit(userKey, 'positions')
+  await world.clock.advance(5_000)
+  assert.deepEqual(node.sender.lags(), [])
+  world.commit(userKey, 'balances')
+  await world.clock.advance(4_000)
+  assert.deepEqual(node.sender.lags(), [4])
+})
+
 test('stopped, it begins nothing more', async () => {
   const { world, node, requests, userKey } = await single()
   await node.sender.stop()

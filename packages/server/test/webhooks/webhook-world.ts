@@ -161,7 +161,8 @@ export class WebhookWorld {
       for (const { userKey, userId } of this.users.values()) {
         const last = this.lasts.get(userKey) ?? 0
         const cursor = this.cursor(endpoint, userKey)
-        if (cursor.seq < last) found.push({ endpointId: endpoint.endpointId, userKey, userId, cursor, last })
+        const oldestAt = this.logs.get(userKey)?.find(({ seq }) => seq > cursor.seq)?.at ?? null
+        if (cursor.seq < last) found.push({ endpointId: endpoint.endpointId, userKey, userId, cursor, last, oldestAt })
       }
     }
     const key = (item: WebhookBacklog) => keyOf(item.endpointId, item.userKey)
