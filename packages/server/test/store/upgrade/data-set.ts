@@ -93,12 +93,15 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   await store.streamSlots.take({ ...make.slot(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
 }
 
-async function fillWebhooks(store: Store, { platform, user }: make.Owner): Promise<void> {
+async function fillWebhooks(store: Store, { platform, user, account }: make.Owner): Promise<void> {
   const endpoint = make.webhookEndpoint(platform, { filter: { topics: ['orders'], orderStatuses: ['filled'] } })
   await store.webhooks.endpoints.create(endpoint, make.sealed(), 16, make.audit('webhook.create'))
   const { endpointId } = endpoint
   const delivery = make.webhookDelivery(endpointId, user.userKey, { failure: 'timeout', answer: null, retryAt: make.at(6_000) })
-  const cursor = { seq: 1, tryingTo: 2, attempts: 1, retryAt: make.at(6_000) }
+  // A cursor begins at the end of the log, and does not move back.
+  const seq = await store.events.last(user.userKey)
+  await store.accounts.putPositions(account, [make.position(account, 'SPY', '14', make.at(8))], make.at(8))
+  const cursor = { seq, tryingTo: seq + 1, attempts: 1, retryAt: make.at(6_000) }
   await store.webhooks.cursors.progress({ endpointId, userKey: user.userKey, cursor, delivery })
 }
 

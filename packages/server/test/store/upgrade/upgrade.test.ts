@@ -146,7 +146,7 @@ test('a data set holds a row of every table, and its webhooks are read back', as
   await using store = buildStore(engine, testDeps())
   const read = await readBack(store, await fill(store))
   assertComplete(read)
-  const tried = { cursors: [{ seq: 1, tryingTo: 2, attempts: 1 }], deliveries: [{ failure: 'timeout' }] }
+  const tried = { cursors: [{ seq: 14, tryingTo: 15, attempts: 1 }], lag: { users: 1, events: 1 }, deliveries: [{ failure: 'timeout' }] }
   assert.partialDeepStrictEqual(plain(read), { webhooks: [{ known: { endpoint: { filter: { topics: ['orders'] } } }, ...tried }] })
   const tables = new Set((await dump(engine.db)).map(line => /^insert into (\w+)/.exec(line)?.[1]))
   const known = await engine.db.introspection.getTables()
