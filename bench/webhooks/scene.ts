@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client } from '../../packages/server/src/demo/client.ts'
+import { Client, recordOf } from '../../packages/server/src/demo/client.ts'
 import { atRate } from '../harness/pace.ts'
 import { processorTimes, timesOf } from '../harness/processor.ts'
 import type { ConnectedUser, Stage } from '../harness/stage.ts'
@@ -10,6 +10,8 @@ import { ENDPOINT_KINDS, type EndpointKind, type ReceiverRequests } from './rece
 
 /** Longer than an attempt: those of the measurement before are over. */
 const CALM_MS = 6_000
+/** Orders before a measurement: an endpoint that is enabled is first sent what it missed. */
+const LEAD_SECONDS = 2
 const ARRIVAL_SECONDS = 30
 
 /** What one measurement found. */
@@ -43,10 +45,14 @@ export async function openScene(stage: Stage, userCount: number): Promise<Scene>
     async measure(enabled, perSecond, seconds) {
       await pause(CALM_MS)
       await endpoints.enable(enabled)
+      const place = (_due: number, index: number) => orders.place(users[index % users.length])
+      await atRate(perSecond, LEAD_SECONDS, place)
+      if (enabled.includes('answering'))
+        await until('the endpoint has everything', ARRIVAL_SECONDS, () => endpoints.isCaughtUp('answering'))
       await receiver.ask('received', null)
       const processor = () => processorTimes({ service: stage.service.pid })
       const before = processor()
-      const placed = await atRate(perSecond, seconds, async (_due, index) => orders.place(users[index % users.length]))
+      const placed = await atRate(perSecond, seconds, place)
       const cost = timesOf(before, processor(), placed.length)
       const arrived = enabled.includes('answering') ? await arrivalsOf(receiver, placed) : NOTHING
       return { ...arrived, service: cost.get('service') ?? 0, database: cost.get('database') ?? 0 }
@@ -77,7 +83,7 @@ async function arrivalsOf(receiver: Worker<ReceiverRequests>, placed: readonly P
   return { latencies: placed.map(({ name, answeredAt }) => (arrivals.get(name) ?? 0) - answeredAt), messages, events, connections }
 }
 
-/** The endpoints of the platform, all of them disabled at first. */
+/** The endpoints of the platform. */
 class Endpoints {
   readonly #platform: Client
   readonly #ids: ReadonlyMap<EndpointKind, string>
@@ -94,6 +100,11 @@ class Endpoints {
       ids.set(kind, String(id))
     }
     return new Endpoints(platform, ids)
+  }
+
+  async isCaughtUp(kind: EndpointKind): Promise<boolean> {
+    const { lag } = recordOf(await this.#platform.get(`/webhook-endpoints/${this.#ids.get(kind)}`))
+    return recordOf(lag).users === 0
   }
 
   /** Enables these, and disables the others. */

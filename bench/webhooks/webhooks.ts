@@ -62,12 +62,12 @@ export async function webhooks(options: readonly string[]): Promise<void> {
     for (const situation of ROUND) {
       const measured = await scene.measure(SITUATIONS[situation], perSecond, seconds)
       parts.push({ situation, measured })
-      process.stdout.write(`  round ${round}, ${situation}: ${told(measured)}; load ${loadavg()[0]?.toFixed(1)}\n`)
+      process.stdout.write(`  round ${round}, ${situation}: ${shown(measured)}; load ${loadavg()[0]?.toFixed(1)}\n`)
     }
   report(parts, perSecond)
 }
 
-function told({ latencies, service, database }: Measured): string {
+function shown({ latencies, service, database }: Measured): string {
   const { median: middle, p99, max } = spreadOf(latencies)
   const times = latencies.length === 0 ? '' : `${middle.toFixed(1)}, ${p99.toFixed(0)}, ${max.toFixed(0)} ms; `
   return `${times}an order ${service.toFixed(0)}, ${database.toFixed(0)} µs`
