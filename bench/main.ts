@@ -9,6 +9,7 @@ import { history } from './history/history.ts'
 import { market } from './market/market.ts'
 import { rest } from './rest/rest.ts'
 import { stream } from './stream/stream.ts'
+import { webhooks } from './webhooks/webhooks.ts'
 
 const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise<void>>> = {
   rest,
@@ -18,6 +19,7 @@ const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise
   abuse,
   cluster,
   client,
+  webhooks,
   adapters
 }
 
@@ -33,6 +35,8 @@ const USAGE = `npm run bench -- <scenario> [options]
   cluster    several nodes: the cost of an order, moves   --nodes 3  --seconds 10  --only cost,moves,shares  --profile FOLDER
                                               --rounds 20  --kinds stop,join,drain,kill,freeze  --rate 40  --logs FOLDER
   client     orders of the TypeScript client, most answers lost   --engine embedded|postgres  --answers 100000  --seed N
+  webhooks   from an order to its message, beside dead endpoints   --engine embedded|postgres  --seconds 10  --rounds 3
+                                              --rate 50  --users 50  --profile FOLDER
   adapters   reading brokers' messages        --seconds 20
 
 market's parsers and adapters measure other programs too, which are installed once:

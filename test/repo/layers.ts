@@ -94,7 +94,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What our records and messages look like from outside, for every protocol that shows them.
   'server/wire': ['core/domain', 'core/ports', 'core/app/'],
   // Sends the events of users to the endpoints of their platforms.
-  'server/webhooks': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/ops', 'server/wire'],
+  'server/webhooks': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   'server/bus': ['core/domain', 'core/ports', 'core/app/', 'server/config'],
   'server/http': [
     'core/domain',
@@ -222,6 +222,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/preflight',
     'server/store',
     'server/vault',
+    'server/webhooks',
     'server/wire'
   ],
 

@@ -205,8 +205,8 @@ async function start(
   const app = started(deps, parts, new Housekeeping(deps, settings.eventsDays, shared))
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
-  const webhooks = buildWebhooks(settings, deps, parts)
   const requests = new RequestLog(() => epochMs(clock.now()))
+  const webhooks = buildWebhooks(settings, { ...deps, sharedLimits }, parts)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     webhooks: webhooks.ports,
@@ -318,6 +318,7 @@ async function start(
     store: opened,
     ...settlingOver(app),
     keys: () => keys,
+    webhooks: webhooks.ports,
     demoFile: demoFile.path
   })
   const adminChannel = new AdminChannel(admin, { dataDir, log })

@@ -47,7 +47,17 @@ export function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream
   meter.gauge('market_topics', 'Topics that brokers stream, each shared by its subscribers', () => app.markets.topics)
 }
 
-export function watchWebhooks(meter: PromMeter, sender: WebhookSender): void {
+/** Periods rather than endpoints: their number is not bounded. */
+const PERIODS = ['minute', 'hour', 'day'] as const
+const PERIOD_SECONDS = { minute: 60, hour: 3_600, day: 86_400 }
+
+export function watchWebhooks(meter: PromMeter, sender: Pick<WebhookSender, 'waiting' | 'attempts' | 'lags'>): void {
   meter.gauge('webhook_users_waiting', 'Users whose events wait for an endpoint, counted for each endpoint', () => sender.waiting)
+  meter.gauge('webhook_oldest_seconds', 'Age of the oldest update that waits for an endpoint, over all endpoints', () =>
+    Math.max(0, ...sender.lags())
+  )
+  const help = 'Endpoints for which an update has waited for longer than this'
+  const behind = (period: (typeof PERIODS)[number]) => sender.lags().filter(age => age > PERIOD_SECONDS[period]).length
+  meter.gauges('webhook_endpoints_behind', help, 'longer_than', PERIODS, behind)
   meter.gauge('webhook_attempts_open', 'Attempts to deliver webhooks that are on their way', () => sender.attempts)
 }

@@ -22,15 +22,26 @@ export interface UserCaller extends PlatformCaller {
   readonly secretHash?: string
 }
 
+/** An operator who acts for a platform on the command line. */
+export interface OperatorCaller {
+  readonly platform: Platform
+  /** The operator's own name; written to the audit log. */
+  readonly by: string
+}
+
 /** The audit entry of an action of `caller`. */
 export function audited(
   clock: Clock,
-  caller: PlatformCaller | UserCaller,
+  caller: PlatformCaller | UserCaller | OperatorCaller,
   action: string,
   target: string,
   detail: AuditEntry['detail'] = {},
   result: AuditEntry['result'] = 'ok'
 ): AuditEntry {
+  if ('by' in caller) {
+    const whose = { by: caller.by, platform_id: caller.platform.platformId }
+    return { at: clock.now(), actor: 'operator', action, target, result, ip: null, requestId: null, detail: { ...whose, ...detail } }
+  }
   const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
   // The platform's own client id is not repeated.
   const key = caller.key === undefined || caller.key.clientId === caller.platform.clientId ? {} : { client_id: caller.key.clientId }

@@ -1,9 +1,12 @@
 // What a platform asks for besides the events that are sent by themselves, and what it needs of the sender for that.
-import type { UserKey } from '../domain/ids.ts'
+import type { UserKey, WebhookEndpointId } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
 import type { WebhookEndpoint, WebhookFilter } from '../domain/webhook.ts'
 import type { SealedValue } from './login-store.ts'
 import type { KnownWebhookEndpoint, WebhookDelivery } from './webhook-store.ts'
+
+/** The most test messages that an endpoint is sent: so many at once, and so many a minute. */
+export const TESTS_PER_MINUTE = 6
 
 /** The most events that one call replays. */
 export const REPLAY_EVENTS_MAX = 10_000
@@ -28,6 +31,8 @@ export interface WebhookUrlJudge {
 
 /** None of these moves a cursor. Attempts are kept, and not tried again. */
 export interface WebhookRequests {
+  /** Seconds until the endpoint may be sent a test message; null: now, and this one is counted. See {@link TESTS_PER_MINUTE}. */
+  countTest(endpointId: WebhookEndpointId): number | null
   /** Makes one attempt with a test message, and resolves when it has ended, whichever way: within 5 s. */
   test(endpoint: KnownWebhookEndpoint): Promise<WebhookDelivery>
   /**

@@ -62,6 +62,8 @@ export interface WebhookBacklog {
   readonly cursor: WebhookCursor
   /** `seq` of the newest event. */
   readonly last: number
+  /** When the first event after the cursor, of those that the log has, was logged; null: it has none of them any more. */
+  readonly oldestAt: Timestamp | null
 }
 
 export interface WebhookProgress {

@@ -9,6 +9,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { AuditEntry, AuditStore, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
+import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Keys } from '../vault/index.ts'
 import type { KeyChecks } from './key-check.ts'
 import type { AuditVerdict, ChainHead, Run, SealedLine } from './operations.ts'
@@ -20,7 +21,7 @@ export interface AuditChain extends AuditStore {
   ofAbandoned(limit: number): Promise<readonly AuditEntry[]>
 }
 
-export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders' | 'webhooks'> {
+export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders' | 'events' | 'webhooks'> {
   readonly audit: AuditChain
   readonly keyChecks: KeyChecks
   readonly operators: OperatorStore
@@ -41,6 +42,8 @@ export interface AdminDeps {
   readonly settleAll: ((orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) => Promise<SettledSet>) | null
   /** Called when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
+  /** `requests` is null if no service runs, because only a service sends. */
+  readonly webhooks: Omit<WebhookPorts, 'requests'> & { readonly requests: WebhookPorts['requests'] | null }
   /** The file with the demo platform's credentials, which is updated with a new secret; null if there is none. */
   readonly demoFile: string | null
 }

@@ -17,6 +17,15 @@ import { listAbandoned, listUnresolved, settleOrder, settleOrders } from './orde
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, editPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
+import {
+  createWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhook,
+  setWebhookEnabled,
+  testWebhook
+} from './webhooks.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
 
@@ -47,6 +56,14 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'operator.key_create': createOperatorKey,
   'operator.key_list': listOperatorKeys,
   'operator.key_revoke': revokeOperatorKey,
+  'webhook.list': listWebhooks,
+  'webhook.create': createWebhook,
+  'webhook.enable': (deps, endpoint, run) => setWebhookEnabled(deps, endpoint, true, run),
+  'webhook.disable': (deps, endpoint, run) => setWebhookEnabled(deps, endpoint, false, run),
+  'webhook.rotate': rotateWebhook,
+  'webhook.deliveries': listWebhookDeliveries,
+  'webhook.replay': replayWebhook,
+  'webhook.test': testWebhook,
   'audit.verify': verifyAudit,
   'audit.export': exportAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)

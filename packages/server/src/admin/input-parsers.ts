@@ -18,6 +18,7 @@ import {
   REDIRECTS_MAX,
   setName
 } from './operations.ts'
+import { WEBHOOK_PARSERS } from './webhook-operations.ts'
 
 const ADDRESSES_MAX = 50
 const AUDIT_LIMIT_MAX = 10_000
@@ -90,6 +91,7 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
   }),
   'operator.key_list': () => ({}),
   'operator.key_revoke': input => ({ keyId: uuid(field(input, 'keyId'), 'key_id') }),
+  ...WEBHOOK_PARSERS,
   'audit.verify': input => ({ kept: expectedHead(field(input, 'kept')) }),
   'audit.export': input => ({
     after: whole(field(input, 'after'), 'after', 0, Number.MAX_SAFE_INTEGER),

@@ -3,8 +3,9 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OperatorKey, OperatorSession } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
+import type { WebhookOperations } from './webhook-operations.ts'
 
-export interface Operations {
+export interface Operations extends WebhookOperations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
   'platform.edit': { readonly input: EditPlatform; readonly output: PlatformView }
   'platform.redirects': { readonly input: EditRedirects; readonly output: PlatformView }

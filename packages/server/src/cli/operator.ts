@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminClient } from '../admin/client.ts'
+import type { AdminDeps } from '../admin/deps.ts'
 import { Admin } from '../admin/index.ts'
 import { INPUT_PARSERS } from '../admin/input-parsers.ts'
 import { AdminRefused, type Input, type OperationName, type Output, type Progress } from '../admin/operations.ts'
@@ -15,8 +16,12 @@ import type { BeforeBreaking, SqlStore } from '../store/index.ts'
 import { readMigrations } from '../store/migrate.ts'
 import { processName } from '../store/process-name.ts'
 import { DatabaseHeld, databaseAddressOf, SoleProcess } from '../store/sole-process.ts'
+import { EnvelopeVault } from '../vault/envelope.ts'
 import { Sha256Hasher } from '../vault/hasher.ts'
 import { type Keys, openKeys } from '../vault/index.ts'
+import { VaultKeyring } from '../webhooks/keyring.ts'
+import { PublicAddresses } from '../webhooks/public-addresses.ts'
+import { parseWebhookUrl } from '../webhooks/webhook-url.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { ConsoleLog } from './console-log.ts'
 
@@ -33,6 +38,8 @@ export async function perform<Name extends OperationName>(console: Console, name
   const deps = { clock: new SystemClock(), ids: new RandomIds(), log }
   await using store = await openOwnStore(settings, dataDir, name, deps)
   let keys: Keys | null = null
+  const source = { masterKeys: settings.masterKeys, command: settings.masterKeysCommand, dataDir, create: false }
+  const opened = () => (keys ??= openKeys(source, deps))
   const admin = new Admin({
     ...deps,
     store,
@@ -40,7 +47,8 @@ export async function perform<Name extends OperationName>(console: Console, name
     hasher: new Sha256Hasher(new Uint8Array()),
     settle: null,
     settleAll: null,
-    keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, command: settings.masterKeysCommand, dataDir, create: false }, deps)),
+    keys: opened,
+    webhooks: webhooksWithout(settings, opened),
     bus: null,
     demoFile: join(dataDir, 'demo-platform.json')
   })
@@ -51,6 +59,16 @@ export async function perform<Name extends OperationName>(console: Console, name
   return output
 }
 const AUDIT_BATCH = 1_000
+
+/** What the command line can do for webhooks by itself: everything but sending. */
+function webhooksWithout({ webhookNetworks }: Settings, keys: () => Keys): AdminDeps['webhooks'] {
+  const addresses = new PublicAddresses(webhookNetworks)
+  return {
+    keyring: new VaultKeyring(() => new EnvelopeVault(keys().ring)),
+    urls: { judge: url => parseWebhookUrl(url, addresses).href },
+    requests: null
+  }
+}
 
 /** @throws CommandFailed that lists every fault. */
 export function settingsFor({ env }: Console): Settings {

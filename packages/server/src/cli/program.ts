@@ -6,6 +6,7 @@ import { parseClientTime } from '../wire/client-time.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { explain } from './explain.ts'
 import { addOperators } from './operator-commands.ts'
+import { addWebhooks } from './webhook-commands.ts'
 
 /** Runs one command and returns its exit code: 0 success, 1 refused or failed, 2 invalid arguments or settings. Never throws. */
 export async function runCli(args: readonly string[], console: Console): Promise<number> {
@@ -40,6 +41,7 @@ function programFor(console: Console): Command {
   addCheckConfig(program, console)
   addPlatforms(program.command('platform').description('manage platforms, the applications that call the API'), console)
   addUsers(program.command('user').description('disable and enable users of platforms'), console)
+  addWebhooks(program.command('webhook').description('manage the webhook endpoints of platforms'), console)
   addKeys(program.command('keys').description('manage the master keys that encrypt broker credentials'), console)
   addOperators(program.command('operator').description('log operators in to the API for operators, and manage their keys'), console, time)
   addOrders(program.command('orders').description('list orders of unknown outcome, and end those that never reached the broker'), console)
@@ -58,6 +60,7 @@ Examples:
   npm run cli -- check-config
   npm run cli -- platform create --name "My app" --claim on --redirect https://app.example.com/linked
   npm run cli -- platform rotate-secret pk_…
+  npm run cli -- webhook list --platform pk_…
   npm run cli -- keys rotate
   npm run cli -- operator link
   npm run cli -- orders unresolved

@@ -10,6 +10,7 @@ import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import type { Exchange, WebhookOutcome } from './exchange.ts'
 import { EVENTS_MAX, nextStretch, type WebhookMessage } from './message.ts'
+import type { RecentEvents } from './recent-events.ts'
 import { HEADERS } from './requests.ts'
 import { FAILING_MS, retryAt } from './retries.ts'
 import { signedHeadersOf } from './signing-keys.ts'
@@ -18,6 +19,7 @@ export interface RunnerDeps {
   readonly cursors: Pick<WebhookCursorStore, 'find' | 'progress'>
   readonly endpoints: Pick<WebhookEndpointStore, 'setDisabled'>
   readonly events: Pick<EventStore, 'read' | 'span'>
+  readonly recent: Pick<RecentEvents, 'after'>
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   readonly ids: Ids
   readonly log: Log
@@ -56,6 +58,7 @@ export class ChainRunner {
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
     const read = await this.#read(chain.userKey, cursor)
+    chain.since = read.events[0]?.at ?? chain.since
     const { endpointId, filter } = queue.endpoint
     const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
     // The log has nothing more: the user is gone.
@@ -78,7 +81,9 @@ export class ChainRunner {
   }
 
   async #read(userKey: UserKey, cursor: WebhookCursor): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
-    const { events } = this.#deps
+    const { events, recent } = this.#deps
+    const atHand = recent.after(userKey, cursor.seq, EVENTS_MAX) ?? []
+    if ((atHand.at(-1)?.seq ?? 0) >= (cursor.tryingTo ?? 1)) return { events: atHand, erasedTo: cursor.seq }
     const found: LoggedEvent[] = []
     // A message that was tried is read to its end, however the log divides it.
     for (let after = cursor.seq; found.length < EVENTS_MAX; ) {

@@ -13,6 +13,8 @@ export interface Chain {
   cursor: WebhookCursor | null
   /** The newest event that is known. */
   last: number
+  /** When the oldest event that was not received was logged, as far as is known. */
+  since: Timestamp
   state: 'ready' | 'running' | 'waiting' | 'passed'
   /** The cursor passed events that were not sent, and this is not written. */
   isDirty: boolean
@@ -22,7 +24,7 @@ export interface Chain {
 
 /** Attempts at once to one endpoint. */
 export const PLACES = 32
-/** So many failures in a row leave it one place. */
+/** So many failures in a row leave it one place, and one attempt between two ticks: a connection that is refused at once costs a read. */
 const FAILURES = 10
 /** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
 const CAUGHT_UP_MAX = 1_000
@@ -42,6 +44,8 @@ export class EndpointQueue {
   readonly #retries = new Map<number, Set<Chain>>()
   readonly #caughtUp = new Map<UserKey, WebhookCursor>()
   #running = 0
+  /** An attempt has begun since the last tick. */
+  #isTried = false
 
   constructor(known: KnownWebhookEndpoint, signer: WebhookSigner) {
     this.known = known
@@ -59,7 +63,8 @@ export class EndpointQueue {
 
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
-    return !this.isDisabled && this.#ready.size > 0 && this.#running < (this.failures >= FAILURES ? 1 : PLACES)
+    if (this.isDisabled || this.#ready.size === 0) return false
+    return this.failures >= FAILURES ? this.#running === 0 && !this.#isTried : this.#running < PLACES
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */
@@ -67,10 +72,17 @@ export class EndpointQueue {
     return (this.#caughtUp.get(userKey)?.seq ?? -1) >= last
   }
 
-  /** The user's log goes on to `last`. */
-  add(userKey: UserKey, last: number): void {
+  /** When the oldest event that waits was logged, as far as is known; null if none waits. */
+  get oldestAt(): Timestamp | null {
+    let oldest: Timestamp | null = null
+    for (const { state, since } of this.chains.values()) if (state !== 'passed' && (oldest === null || since < oldest)) oldest = since
+    return oldest
+  }
+
+  /** The user's log goes on to `last`, with events since a time. */
+  add(userKey: UserKey, last: number, since: Timestamp): void {
     const chain: Chain = {
-      ...{ userKey, last, cursor: this.#caughtUp.get(userKey) ?? null },
+      ...{ userKey, last, since, cursor: this.#caughtUp.get(userKey) ?? null },
       ...{ state: 'ready', isDirty: false, isOver: false }
     }
     this.#caughtUp.delete(userKey)
@@ -79,10 +91,12 @@ export class EndpointQueue {
   }
 
   /** The log of a known chain goes on. */
-  extend(chain: Chain, last: number): void {
+  extend(chain: Chain, last: number, since: Timestamp): void {
     if (last <= chain.last) return
     chain.last = last
-    if (chain.state === 'passed') this.makeReady(chain)
+    if (chain.state !== 'passed') return
+    chain.since = since
+    this.makeReady(chain)
   }
 
   makeReady(chain: Chain): void {
@@ -94,6 +108,7 @@ export class EndpointQueue {
   take(): Chain | null {
     for (const chain of this.#ready) {
       this.begin(chain)
+      this.#isTried = true
       return chain
     }
     return null
@@ -116,8 +131,9 @@ export class EndpointQueue {
     else this.#catchUp(chain, chain.cursor)
   }
 
-  /** Chains whose retry is due become ready. */
+  /** At each tick, once a second: chains whose retry is due become ready. */
   wake(now: Timestamp): void {
+    this.#isTried = false
     const second = Math.floor(epochMs(now) / SECOND_MS)
     for (const [due, chains] of this.#retries) {
       if (due > second) continue

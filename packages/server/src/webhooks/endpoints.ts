@@ -40,6 +40,11 @@ export class Endpoints {
     return this.#queues.get(endpointId) ?? null
   }
 
+  /** Whether the platform has any. */
+  has(platformId: PlatformId): boolean {
+    return this.#ofPlatform.has(platformId)
+  }
+
   of(platformId: PlatformId): Iterable<EndpointQueue> {
     return this.#ofPlatform.get(platformId) ?? []
   }

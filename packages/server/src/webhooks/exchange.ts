@@ -7,6 +7,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { WebhookDelivery, WebhookFailure } from '@trunkline/core/ports/webhook-store'
 import { AnswerBody } from './answer-body.ts'
+import { PLACES } from './endpoint-queue.ts'
 import type { PublicAddresses } from './public-addresses.ts'
 import { isForPublic, parseWebhookUrl, type WebhookUrl } from './webhook-url.ts'
 
@@ -43,7 +44,8 @@ const HEADER_BYTES_MAX = 16 * 1024
 const INTERIM_MAX = 8
 /** Idle connections of all endpoints together; beyond it an attempt's connection is closed after its answer. */
 const CONNECTIONS_KEPT_MAX = 512
-const IDLE = { keepAlive: true, maxFreeSockets: 4, timeout: 4_000 }
+/** As many for an address as an endpoint has places: of attempts that end together, each leaves its connection to a later one. */
+const IDLE = { keepAlive: true, maxFreeSockets: PLACES, timeout: 4_000 }
 
 /** Why no request was sent, or no answer read. */
 class AttemptFailed extends Error {

@@ -36,7 +36,7 @@ export function buildWebhooks(
   const requests = new SentOnRequest({ ...deps, exchange: exchange.send })
   const urls = { judge: (url: string) => parseWebhookUrl(url, addresses).href }
   return {
-    ports: { keyring: new VaultKeyring(deps.vault), urls, requests },
+    ports: { keyring: new VaultKeyring(() => deps.vault), urls, requests },
     sender,
     start: async () => {
       parts.add('webhooks', async () => {

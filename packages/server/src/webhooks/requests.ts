@@ -1,5 +1,5 @@
 // Test messages and replays, which a platform asks for. They move no cursor.
-import type { UserId } from '@trunkline/core/domain/ids'
+import type { UserId, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
@@ -7,8 +7,9 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
 import type { EventStore, LoggedEvent, Store } from '@trunkline/core/ports/store'
 import type { Vault } from '@trunkline/core/ports/vault'
-import { REPLAY_FAILURES_MAX, type WebhookReplay, type WebhookRequests } from '@trunkline/core/ports/webhook-requests'
+import { REPLAY_FAILURES_MAX, TESTS_PER_MINUTE, type WebhookReplay, type WebhookRequests } from '@trunkline/core/ports/webhook-requests'
 import type { KnownWebhookEndpoint, WebhookDelivery, WebhookStore } from '@trunkline/core/ports/webhook-store'
+import { RateLimiter, type SharedLimits } from '../auth/rate-limit.ts'
 import type { Exchange } from './exchange.ts'
 import { EVENTS_MAX, nextStretch, TEST_BODY, type WebhookMessage } from './message.ts'
 import { openWebhookKeys, signedHeadersOf, WebhookSigner } from './signing-keys.ts'
@@ -28,10 +29,15 @@ export interface RequestsDeps {
   readonly log: Log
   readonly meter: Pick<Meter, 'count'>
   readonly exchange: Exchange
+  /** What the nodes of a cluster share; null or absent where there is one. */
+  readonly sharedLimits?: SharedLimits | null
 }
 
 /** At once, at this node. */
 const REPLAYS_MAX = 4
+const TESTS = { perSecond: TESTS_PER_MINUTE / 60, burst: TESTS_PER_MINUTE }
+/** Endpoints whose test messages are counted at once. */
+const TESTED_MAX = 10_000
 export const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Trunkline-Webhooks' }
 
 /** What is sent again, and the user by the name that the messages have. */
@@ -42,10 +48,16 @@ interface Replay extends WebhookReplay {
 export class SentOnRequest implements WebhookRequests {
   readonly #deps: RequestsDeps
   readonly #running = new Set<Promise<void>>()
+  readonly #tests: RateLimiter
   #isStopping = false
 
   constructor(deps: RequestsDeps) {
     this.#deps = deps
+    this.#tests = new RateLimiter(TESTS, TESTED_MAX, deps.sharedLimits?.('webhook_test') ?? null)
+  }
+
+  countTest(endpointId: WebhookEndpointId): number | null {
+    return this.#tests.take(endpointId, this.#deps.clock.monotonicMs()).retryAfterSeconds
   }
 
   async test(known: KnownWebhookEndpoint): Promise<WebhookDelivery> {

@@ -14,14 +14,22 @@ import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook
 import { ChainRunner, type Next, type RunnerDeps } from './chain-runner.ts'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import { Endpoints } from './endpoints.ts'
+import { RecentEvents } from './recent-events.ts'
 
-export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'clock'> {
+export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'recent' | 'clock'> {
   readonly webhooks: Pick<WebhookStore, 'cursors' | 'endpoints'>
   readonly store: { readonly users: Pick<Store['users'], 'findByKey'>; readonly events: RunnerDeps['events'] }
   readonly bus: Pick<Bus, 'subscribe'>
   readonly ownership: Pick<Ownership, 'listen'>
   readonly vault: Vault
   readonly clock: Clock
+}
+
+interface Noticed {
+  /** The newest event. */
+  readonly last: number
+  /** When the first of them was logged. */
+  readonly since: Timestamp
 }
 
 export interface SenderLimits {
@@ -41,7 +49,7 @@ const AT_ONCE = 8
 /** After the store failed. */
 const AGAIN_MS = 1_000
 
-/** The sender of a node. Nothing of it is on the way of an order: it is given hints, and reads the log itself. */
+/** The sender of a node. Nothing of it is on the way of an order: it notes what was committed, and reads the rest of the log itself. */
 export class WebhookSender {
   readonly #deps: SenderDeps
   readonly #limits: SenderLimits
@@ -49,8 +57,9 @@ export class WebhookSender {
   readonly #endpoints: Endpoints
   readonly #owned = new Set<Partition>()
   readonly #users = new Map<UserKey, User>()
-  /** Users with new events, and the newest of them. */
-  #noticed = new Map<UserKey, number>()
+  readonly #recent = new RecentEvents()
+  /** Users with new events. */
+  #noticed = new Map<UserKey, Noticed>()
   #isNoticing = false
   #searching: Promise<void> | null = null
   #isSearchWanted = false
@@ -66,7 +75,7 @@ export class WebhookSender {
     this.#deps = deps
     this.#limits = { ...LIMITS, ...limits }
     const { cursors, endpoints } = deps.webhooks
-    this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events })
+    this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events, recent: this.#recent })
     this.#endpoints = new Endpoints(deps)
   }
 
@@ -78,6 +87,13 @@ export class WebhookSender {
   /** Attempts on their way. */
   get attempts(): number {
     return this.#running.size
+  }
+
+  /** Of each endpoint for which updates wait, how old the oldest of them is, as far as this node knows. Seconds. */
+  lags(): readonly number[] {
+    const now = epochMs(this.#deps.clock.now())
+    const oldest = [...this.#endpoints.all()].flatMap(({ oldestAt }) => oldestAt ?? [])
+    return oldest.map(at => Math.max(0, (now - epochMs(at)) / 1_000))
   }
 
   async start(): Promise<void> {
@@ -107,13 +123,19 @@ export class WebhookSender {
   #onMessage(message: BusMessage): void {
     if (message.type === 'webhooks_changed') return void this.#refresh()
     if (message.type !== 'events' || this.#endpoints.isEmpty || !this.#owned.has(partitionOf(message.userKey))) return
-    const last = message.events.at(-1)?.seq
-    if (last === undefined) return
-    if (this.#noticed.size >= this.#limits.waitingMax && !this.#noticed.has(message.userKey)) {
+    const { userKey, events } = message
+    const [first] = events
+    const last = events.at(-1)
+    const platformId = this.#users.get(userKey)?.platformId
+    if (first === undefined || last === undefined || (platformId !== undefined && !this.#endpoints.has(platformId))) return
+    this.#recent.add(userKey, events)
+    const known = this.#noticed.get(userKey)
+    if (this.#noticed.size >= this.#limits.waitingMax && known === undefined) {
       this.#isSearchWanted = true
       return
     }
-    this.#noticed.set(message.userKey, last)
+    // Commits of a user that ended in one turn may be heard of in another order.
+    this.#noticed.set(userKey, { last: Math.max(last.seq, known?.last ?? 0), since: known?.since ?? first.at })
     if (this.#isNoticing) return
     this.#isNoticing = true
     void this.#notice()
@@ -124,10 +146,10 @@ export class WebhookSender {
     while (this.#noticed.size > 0) {
       const noticed = this.#noticed
       this.#noticed = new Map()
-      await someAtATime(noticed, AT_ONCE, async ([userKey, last]) => {
+      await someAtATime(noticed, AT_ONCE, async ([userKey, { last, since }]) => {
         try {
           const user = await this.#user(userKey)
-          if (user !== null) for (const queue of this.#endpoints.of(user.platformId)) this.#add(queue, userKey, last)
+          if (user !== null) for (const queue of this.#endpoints.of(user.platformId)) this.#add(queue, userKey, last, since)
         } catch {
           // The store fails; the search finds the user once it does not.
           this.#isSearchWanted = true
@@ -146,11 +168,11 @@ export class WebhookSender {
     return user
   }
 
-  #add(queue: EndpointQueue, userKey: UserKey, last: number): void {
+  #add(queue: EndpointQueue, userKey: UserKey, last: number, since: Timestamp): void {
     if (!this.#owned.has(partitionOf(userKey)) || queue.isCaughtUp(userKey, last)) return
     const chain = queue.chains.get(userKey)
-    if (chain !== undefined) queue.extend(chain, last)
-    else if (this.waiting < this.#limits.waitingMax || this.#evictFor(queue)) queue.add(userKey, last)
+    if (chain !== undefined) queue.extend(chain, last, since)
+    else if (this.waiting < this.#limits.waitingMax || this.#evictFor(queue)) queue.add(userKey, last, since)
     else this.#isSearchWanted = true
     this.#eager.add(queue)
   }
@@ -200,6 +222,7 @@ export class WebhookSender {
         return
       }
       const now = this.#deps.clock.now()
+      this.#recent.age()
       for (const queue of this.#endpoints.all()) {
         queue.wake(now)
         if (queue.hasWork) this.#eager.add(queue)
@@ -239,10 +262,10 @@ export class WebhookSender {
       do {
         if (this.#owned.size === 0 || this.#endpoints.isEmpty) return
         const found: readonly WebhookBacklog[] = await this.#deps.webhooks.cursors.behind(new Set(this.#owned), after, SEARCH_PAGE)
-        for (const { endpointId, userKey, last } of found) {
+        for (const { endpointId, userKey, last, oldestAt } of found) {
           const queue = this.#endpoints.find(endpointId)
           // Its cursor is read when it is tried: this one may be from before the last attempt.
-          if (queue !== null) this.#add(queue, userKey, last)
+          if (queue !== null) this.#add(queue, userKey, last, oldestAt ?? this.#deps.clock.now())
         }
         after = found.length < SEARCH_PAGE ? null : (found.at(-1) ?? null)
         this.#admit()

@@ -10,7 +10,7 @@ import { AdminChannel } from '../../src/admin/channel.ts'
 import { AdminClient, AdminFailed } from '../../src/admin/client.ts'
 import { Admin } from '../../src/admin/index.ts'
 import { AdminRefused } from '../../src/admin/operations.ts'
-import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet, run } from './support.ts'
+import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet, run, webhooksWith } from './support.ts'
 
 /** An administration whose store says nothing, or hangs. */
 function idle(more: object = {}): Admin {
@@ -26,6 +26,7 @@ function idle(more: object = {}): Admin {
     settle: null,
     settleAll: null,
     keys: missing,
+    webhooks: webhooksWith(missing),
     demoFile: null
   })
 }

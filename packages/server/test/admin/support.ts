@@ -15,8 +15,12 @@ import type { Run } from '../../src/admin/operations.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { type Keys, openKeys } from '../../src/vault/index.ts'
+import { VaultKeyring } from '../../src/webhooks/keyring.ts'
+import { PublicAddresses } from '../../src/webhooks/public-addresses.ts'
+import { parseWebhookUrl } from '../../src/webhooks/webhook-url.ts'
 import { copyStore } from '../store/template.ts'
 
 export const clock = new SystemClock()
@@ -59,6 +63,15 @@ export const hurried: Clock = {
   nextTurn: () => clock.nextTurn()
 }
 
+/** What the command line has of webhooks, without a service. */
+export function webhooksWith(keys: () => Keys): AdminDeps['webhooks'] {
+  return {
+    keyring: new VaultKeyring(() => new EnvelopeVault(keys().ring)),
+    urls: { judge: url => parseWebhookUrl(url, new PublicAddresses([])).href },
+    requests: null
+  }
+}
+
 export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> = {}): Admin {
   return new Admin({
     store,
@@ -70,6 +83,7 @@ export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> 
     settle: null,
     settleAll: null,
     keys: () => keys,
+    webhooks: webhooksWith(() => keys),
     demoFile: null,
     ...more
   })

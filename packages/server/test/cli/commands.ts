@@ -131,6 +131,44 @@ export function operatorCommands(isRunning: boolean): void {
     assert.equal(cut.code, 1)
   })
 
+  test(`webhook endpoints are created, listed, changed and given new keys ${by}`, async context => {
+    const { env } = await installed(context, isRunning)
+    const { client_id: platform } = answerOf(await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'App', '--json'))
+    const webhook = (...args: readonly string[]) => cli(env, 'webhook', ...args, '--platform', platform)
+    assert.match((await webhook('list')).out, /no webhook endpoint/)
+    const where = ['--url', 'https://hooks.example.com/in?token=of-the-platform']
+    const created = await webhook(
+      'create',
+      ...where,
+      '--description',
+      'books\u009b31m',
+      '--topic',
+      'orders',
+      '--status',
+      'filled',
+      '--json'
+    )
+    assert.equal(created.code, 1)
+    assert.match(created.err, /description must be/)
+    const made = answerOf(await webhook('create', ...where, '--description', 'books', '--topic', 'orders', '--status', 'filled', '--json'))
+    assert.deepEqual([made.topics, made.order_statuses, made.description], [['orders'], ['filled'], 'books'])
+    const rotated = await webhook('rotate', made.endpoint_id, '--overlap', '0')
+    const [secret] = /whsec_\S+/.exec(rotated.out) ?? []
+    assert.ok(secret !== undefined && secret !== made.secret)
+    assert.match(rotated.out, /sign no more/)
+    assert.match((await webhook('disable', made.endpoint_id)).out, /is disabled/)
+    const listed = await webhook('list')
+    assert.match(listed.out, new RegExp(`${made.endpoint_id} +requested +never +- +- +hooks.example.com +books`))
+    assert.ok(!listed.out.includes('whsec_') && !listed.out.includes('of-the-platform'))
+    assert.equal(answerOf(await webhook('enable', made.endpoint_id, '--json')).disabled_at, null)
+    assert.match((await webhook('deliveries', made.endpoint_id)).out, /no such attempts/)
+    const tested = await webhook('test', made.endpoint_id)
+    assert.equal(tested.code, 1)
+    assert.match(tested.err, /Start it, and run this again/)
+    for (const args of [['list'], ['replay', made.endpoint_id, '--platform', platform, '--user', 'ada'], ['create', ...where]])
+      assert.equal((await cli(env, 'webhook', ...args)).code, 2, args.join(' '))
+  })
+
   test(`orders of unknown outcome are listed ${by}, and only a service ends one`, async context => {
     const { env, store } = await installed(context, isRunning)
     const listed = await cli(env, 'orders', 'unresolved')

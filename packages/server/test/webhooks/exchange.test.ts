@@ -195,6 +195,21 @@ test('a connection that the endpoint closed while it was idle costs no attempt',
   assert.equal(connections, 2)
 })
 
+test('attempts that end together leave their connections to the next ones', async t => {
+  let connections = 0
+  const held: (() => void)[] = []
+  const server = createServer((_, response) => {
+    held.push(() => response.end())
+    if (held.length === 20) for (const end of held.splice(0)) end()
+  })
+  server.on('connection', () => (connections += 1))
+  const port = await listening(t, server)
+  const exchange = exchangeOf(t)
+  const together = () => Promise.all(Array.from({ length: 20 }, () => exchange.send(requestTo(`http://hooks.example:${port}/`))))
+  for (const { failure } of [...(await together()), ...(await together())]) assert.equal(failure, null)
+  assert.equal(connections, 20)
+})
+
 test('the certificate must be the name’s and in force', async t => {
   const good = selfSigned(30, undefined, ['hooks.example'])
   const port = await listening(

@@ -58,6 +58,33 @@ test('an event is sent at once, and the cursor moves when it is received', async
   )
 })
 
+test('what was just committed is sent without a read of the log, and what was not at hand is read', async () => {
+  const { world, requests, endpoint, userKey } = await single()
+  world.commit(userKey)
+  await world.clock.settled()
+  for (let count = 0; count < 3; count++) world.commit(userKey)
+  await world.clock.settled()
+  assert.deepEqual([requests.map(seqsOf), world.logReads], [[[1], [2, 3, 4]], 0])
+  // Not heard of: the next one leaves a gap.
+  world.unheard(() => world.commit(userKey))
+  world.commit(userKey)
+  await world.clock.settled()
+  assert.deepEqual([requests.slice(2).map(seqsOf), world.logReads], [[[5, 6]], 1])
+  assert.equal(world.cursor(endpoint, userKey).seq, 6)
+})
+
+test('of commits that are heard of in another order, the newest counts', async () => {
+  const { world, node, requests, userKey } = await single()
+  world.unheard(() => world.commit(userKey))
+  world.commit(userKey)
+  await world.clock.settled()
+  world.unheard(() => world.commit(userKey))
+  const [first, , third] = await world.store.events.read(userKey, 0, 3)
+  for (const event of [third, first]) if (event !== undefined) node.bus.publish({ type: 'events', userKey, events: [event] })
+  await world.clock.settled()
+  assert.deepEqual(requests.map(seqsOf), [[1, 2], [3]])
+})
+
 test('what is committed during an attempt follows in one message, in order', async () => {
   const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
   const { world, requests, userKey } = await single((_, at) => (at === 1 ? promise : RECEIVED))
@@ -131,9 +158,12 @@ test('events that retention erased before they were sent are stated in their pla
     ['events_erased 1-4', 5]
   ])
   const other = world.addUser()
-  for (let count = 0; count < 3; count++) world.commit(other)
+  world.unheard(() => {
+    for (let count = 0; count < 3; count++) world.commit(other)
+  })
   world.erase(other, 0)
-  await world.clock.advance(100)
+  // The search for users who are behind.
+  await world.clock.advance(60_000)
   assert.deepEqual(requests.slice(2).map(seqsOf), [['events_erased 1-3']])
   assert.equal(world.cursor(endpoint, other).seq, 3)
 })
@@ -162,7 +192,7 @@ test('a message has at most 100 events', async () => {
   )
 })
 
-test('an endpoint that fails has one place, until an attempt succeeds; others keep theirs', async () => {
+test('an endpoint that fails has one place and an attempt a second, until one succeeds; others keep theirs', async () => {
   const world = new WebhookWorld()
   const open = new Map<string, ((outcome: WebhookOutcome) => void)[]>()
   const node = new WebhookNode(world, ({ url }) => {
@@ -183,9 +213,13 @@ test('an endpoint that fails has one place, until an attempt succeeds; others ke
     return waiting.length
   }
   assert.equal(await answer(dead.url, SILENT), 32)
-  assert.equal(await answer(dead.url, SILENT), 1)
   assert.equal(await answer(healthy.url, RECEIVED), 32)
   assert.equal(await answer(healthy.url, RECEIVED), 18)
+  assert.equal(await answer(dead.url, REFUSED), 0)
+  await world.clock.advance(1_000)
+  assert.equal(await answer(dead.url, REFUSED), 1)
+  assert.equal(await answer(dead.url, REFUSED), 0)
+  await world.clock.advance(1_000)
   assert.equal(await answer(dead.url, RECEIVED), 1)
   assert.equal(open.get(dead.url)?.length, 16)
 })
@@ -249,6 +283,42 @@ test('while the store is down nothing is sent; afterwards it goes on', async () 
   world.isDown = false
   await world.clock.advance(5_000)
   assert.deepEqual(requests.map(seqsOf), [[1]])
+})
+
+test('the age of the oldest update that waits is known of each endpoint that is behind, also after another node took over', async () => {
+  const world = new WebhookWorld()
+  let isFailing = true
+  const exchange = async ({ url }: WebhookRequest) => (isFailing && url.includes('dead') ? REFUSED : RECEIVED)
+  const node = new WebhookNode(world, exchange)
+  world.addEndpoint('https://dead.example/')
+  world.addEndpoint('https://healthy.example/')
+  const users = [world.addUser(), world.addUser()]
+  await node.own()
+  for (const userKey of users) {
+    world.commit(userKey)
+    await world.clock.advance(60_000)
+  }
+  assert.deepEqual(node.sender.lags(), [120])
+  await node.release()
+  const next = new WebhookNode(world, exchange)
+  await next.own()
+  await world.clock.advance(3_600_000)
+  assert.deepEqual([node.sender.lags(), next.sender.lags()], [[], [3_720]])
+  isFailing = false
+  await world.clock.advance(7_200_000)
+  assert.deepEqual(next.sender.lags(), [])
+})
+
+test('an update that is passed over does not count as waiting, and what comes after it does from then on', async () => {
+  const { world, node, endpoint, userKey } = await single(() => REFUSED)
+  world.change(endpoint, { filter: { topics: ['balances'], orderStatuses: null } })
+  await world.clock.advance(11_000)
+  world.commit(userKey, 'positions')
+  await world.clock.advance(5_000)
+  assert.deepEqual(node.sender.lags(), [])
+  world.commit(userKey, 'balances')
+  await world.clock.advance(4_000)
+  assert.deepEqual(node.sender.lags(), [4])
 })
 
 test('stopped, it begins nothing more', async () => {

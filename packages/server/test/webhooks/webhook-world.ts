@@ -39,6 +39,7 @@ export class WebhookWorld {
   readonly deliveries: WebhookDelivery[] = []
   /** Cursors that moved back, which the contract of the store forbids to ask for. */
   movedBack = 0
+  logReads = 0
   owner: WebhookNode | null = null
   isDown = false
 
@@ -84,6 +85,14 @@ export class WebhookWorld {
     this.lasts.set(userKey, seq)
     this.logs.get(userKey)?.push(event)
     this.owner?.bus.publish({ type: 'events', userKey, events: [event] })
+  }
+
+  /** Nobody hears of what is committed in it. */
+  unheard(work: () => void): void {
+    const { owner } = this
+    this.owner = null
+    work()
+    this.owner = owner
   }
 
   /** Retention erases all but the newest events. */
@@ -134,7 +143,10 @@ export class WebhookWorld {
   readonly store: SenderDeps['store'] = {
     users: { findByKey: async userKey => this.users.get(userKey) ?? null },
     events: {
-      read: async (userKey, after, limit) => (this.logs.get(userKey) ?? []).filter(({ seq }) => seq > after).slice(0, limit),
+      read: async (userKey, after, limit) => {
+        this.logReads += 1
+        return (this.logs.get(userKey) ?? []).filter(({ seq }) => seq > after).slice(0, limit)
+      },
       span: async userKey => {
         const last = this.lasts.get(userKey) ?? 0
         return { oldest: this.logs.get(userKey)?.[0]?.seq ?? last + 1, last }
@@ -149,7 +161,8 @@ export class WebhookWorld {
       for (const { userKey, userId } of this.users.values()) {
         const last = this.lasts.get(userKey) ?? 0
         const cursor = this.cursor(endpoint, userKey)
-        if (cursor.seq < last) found.push({ endpointId: endpoint.endpointId, userKey, userId, cursor, last })
+        const oldestAt = this.logs.get(userKey)?.find(({ seq }) => seq > cursor.seq)?.at ?? null
+        if (cursor.seq < last) found.push({ endpointId: endpoint.endpointId, userKey, userId, cursor, last, oldestAt })
       }
     }
     const key = (item: WebhookBacklog) => keyOf(item.endpointId, item.userKey)

@@ -214,11 +214,10 @@ class MemoryWebhookCursorStore implements WebhookCursorStore {
     return this.#db.call(() => {
       const stored = this.#table.get(endpointId)
       const behind = stored === undefined ? [] : this.#behind(stored).slice(0, LAG_USERS_MAX)
-      const next = behind.flatMap(({ userKey, cursor }) => this.#db.log(userKey)?.events.find(({ seq }) => seq > cursor.seq) ?? [])
       return {
         users: behind.length,
         events: behind.reduce((sum, { cursor, last }) => sum + last - cursor.seq, 0),
-        oldestAt: next.map(({ at }) => at).sort()[0] ?? null
+        oldestAt: behind.flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0] ?? null
       }
     })
   }
@@ -226,9 +225,11 @@ class MemoryWebhookCursorStore implements WebhookCursorStore {
   #behind({ endpoint, cursors }: StoredEndpoint): readonly WebhookBacklog[] {
     return [...this.#db.users.values()].flatMap(({ user: { userKey, userId, platformId } }) => {
       const cursor = cursors.get(userKey) ?? START
-      const last = this.#db.log(userKey)?.last ?? 0
+      const log = this.#db.log(userKey)
+      const last = log?.last ?? 0
       if (platformId !== endpoint.platformId || last <= cursor.seq) return []
-      return [{ endpointId: endpoint.endpointId, userKey, userId, cursor, last }]
+      const oldestAt = log?.events.find(({ seq }) => seq > cursor.seq)?.at ?? null
+      return [{ endpointId: endpoint.endpointId, userKey, userId, cursor, last, oldestAt }]
     })
   }
 }

@@ -117,6 +117,8 @@ export function webhookCases(contractCase: DefineCase): void {
       backlog.map(({ userKey, userId, cursor: { seq }, last }) => ({ userKey, userId, seq, last })),
       expected.toSorted((a, b) => (a.userKey < b.userKey ? -1 : 1))
     )
+    for (const { userKey, cursor, oldestAt } of backlog)
+      assert.equal(oldestAt, (await store.events.read(userKey, cursor.seq, 1))[0]?.at ?? assert.fail())
     const { users, events, oldestAt } = await store.webhooks.cursors.lag(endpointId)
     assert.deepEqual([users, events, oldestAt === null], [2, 2, false])
     assert.deepEqual(await store.webhooks.cursors.lag(make.uuid()), { users: 0, events: 0, oldestAt: null })

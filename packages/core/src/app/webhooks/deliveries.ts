@@ -3,10 +3,10 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { UserId, UserKey, WebhookDeliveryId, WebhookEndpointId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { Page, PageRequest } from '../../ports/store.ts'
-import { REPLAY_EVENTS_MAX, type WebhookReplay } from '../../ports/webhook-requests.ts'
+import { REPLAY_EVENTS_MAX, TESTS_PER_MINUTE, type WebhookReplay } from '../../ports/webhook-requests.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
-import { audited, type PlatformCaller } from '../caller.ts'
-import { type EndpointDeps, endpointOf } from './endpoints.ts'
+import { audited } from '../caller.ts'
+import { type EndpointCaller, type EndpointDeps, endpointOf } from './endpoints.ts'
 
 /** An attempt, and the user whose events it had. Null: a test message. */
 export interface ShownDelivery {
@@ -30,7 +30,7 @@ const RETRY_SECONDS = 10
 /** Newest first; page keys: [`startedAt`, `deliveryId`]. @throws ServiceError webhook_endpoint_not_found, user_not_found */
 export async function listDeliveries(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   { userId, messageId, outcome, from, to }: DeliveriesWanted,
   page: PageRequest
@@ -55,7 +55,7 @@ export async function listDeliveries(
  */
 export async function readDelivery(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   deliveryId: WebhookDeliveryId
 ): Promise<ShownDelivery & { readonly body: string | null }> {
@@ -67,9 +67,17 @@ export async function readDelivery(
   return { delivery, userId: names.get(delivery.userKey) ?? null, body: await deps.webhooks.requests.bodyOf(endpoint, delivery) }
 }
 
-/** Makes one attempt with a test message, whether the endpoint is enabled or not. @throws ServiceError webhook_endpoint_not_found */
-export async function sendTest(deps: EndpointDeps, caller: PlatformCaller, endpointId: WebhookEndpointId): Promise<ShownDelivery> {
+/**
+ * Makes one attempt with a test message, whether the endpoint is enabled or not.
+ * @throws ServiceError webhook_endpoint_not_found, rate_limited
+ */
+export async function sendTest(deps: EndpointDeps, caller: EndpointCaller, endpointId: WebhookEndpointId): Promise<ShownDelivery> {
   const known = await endpointOf(deps, caller, endpointId)
+  const retryAfterSeconds = deps.webhooks.requests.countTest(endpointId)
+  if (retryAfterSeconds !== null)
+    throw new ServiceError('rate_limited', `An endpoint is sent ${TESTS_PER_MINUTE} test messages a minute at most; try again later.`, {
+      retryAfterSeconds
+    })
   await deps.store.audit.append(audited(deps.clock, caller, 'webhook_endpoint.test', endpointId))
   return { delivery: await deps.webhooks.requests.test(known), userId: null }
 }
@@ -81,7 +89,7 @@ export async function sendTest(deps: EndpointDeps, caller: PlatformCaller, endpo
  */
 export async function replay(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   wanted: ReplayWanted
 ): Promise<{ readonly from: number; readonly to: number }> {
@@ -114,7 +122,7 @@ async function eventsOf({ store }: EndpointDeps, endpointId: WebhookEndpointId, 
 
 async function rangeOf(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   { userId, from, to }: Extract<ReplayWanted, { readonly userId: UserId }>
 ): Promise<WebhookReplay> {
   if (to - from >= REPLAY_EVENTS_MAX || to < from) {
@@ -130,7 +138,7 @@ async function rangeOf(
   return { userKey, from, to }
 }
 
-async function userKeyOf({ store }: EndpointDeps, caller: PlatformCaller, userId: UserId): Promise<UserKey> {
+async function userKeyOf({ store }: EndpointDeps, caller: EndpointCaller, userId: UserId): Promise<UserKey> {
   const known = await store.users.find(caller.platform.platformId, userId)
   if (known === null) throw new ServiceError('user_not_found', 'There is no user with this user_id; create it with POST /users.')
   return known.user.userKey

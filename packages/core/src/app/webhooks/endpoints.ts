@@ -6,7 +6,7 @@ import type { WebhookEndpoint, WebhookFilter } from '../../domain/webhook.ts'
 import { type AuditEntry, CommitUnknown } from '../../ports/store.ts'
 import type { WebhookPorts } from '../../ports/webhook-requests.ts'
 import type { KnownWebhookEndpoint, WebhookLag } from '../../ports/webhook-store.ts'
-import { audited, type PlatformCaller } from '../caller.ts'
+import { audited, type OperatorCaller, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
 /** The most endpoints of one platform. */
@@ -14,9 +14,14 @@ export const ENDPOINTS_MAX = 16
 /** A change is made again over what somebody else has changed meanwhile: of so many at once, each has its turn. */
 const TRIES_MAX = 16
 
-export interface EndpointDeps extends Pick<Deps, 'clock' | 'ids' | 'bus' | 'store'> {
+export interface EndpointDeps extends Pick<Deps, 'clock' | 'ids'> {
+  readonly store: Pick<Deps['store'], 'audit' | 'events' | 'users' | 'webhooks'>
+  readonly bus: Pick<Deps['bus'], 'publish'>
   readonly webhooks: WebhookPorts
 }
+
+/** Who acts on a platform's endpoints. */
+export type EndpointCaller = PlatformCaller | OperatorCaller
 
 export interface EndpointFields {
   readonly url: string
@@ -37,7 +42,7 @@ export interface EndpointWithSecret extends ShownEndpoint {
 }
 
 /** Creates an endpoint, which receives what is logged from now on. @throws ServiceError field_invalid, webhook_endpoint_limit */
-export async function createEndpoint(deps: EndpointDeps, caller: PlatformCaller, fields: EndpointFields): Promise<EndpointWithSecret> {
+export async function createEndpoint(deps: EndpointDeps, caller: EndpointCaller, fields: EndpointFields): Promise<EndpointWithSecret> {
   const { platformId } = caller.platform
   const endpointId = deps.ids.uuid<WebhookEndpointId>()
   const endpoint: WebhookEndpoint = {
@@ -53,14 +58,14 @@ export async function createEndpoint(deps: EndpointDeps, caller: PlatformCaller,
 }
 
 /** Oldest first. */
-export async function listEndpoints({ store }: Pick<EndpointDeps, 'store'>, caller: PlatformCaller): Promise<readonly WebhookEndpoint[]> {
+export async function listEndpoints({ store }: Pick<EndpointDeps, 'store'>, caller: EndpointCaller): Promise<readonly WebhookEndpoint[]> {
   return await store.webhooks.endpoints.list(caller.platform.platformId)
 }
 
 /** The endpoint, and how far it is behind. @throws ServiceError webhook_endpoint_not_found */
 export async function readEndpoint(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId
 ): Promise<ShownEndpoint & { readonly lag: WebhookLag }> {
   const known = await endpointOf(deps, caller, endpointId)
@@ -70,7 +75,7 @@ export async function readEndpoint(
 /** Replaces the fields that are given. @throws ServiceError webhook_endpoint_not_found, field_invalid, rate_limited */
 export async function editEndpoint(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   fields: Partial<EndpointFields>
 ): Promise<void> {
@@ -90,7 +95,7 @@ export async function editEndpoint(
  */
 export async function setEndpointEnabled(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   isEnabled: boolean
 ): Promise<void> {
@@ -108,7 +113,7 @@ export async function setEndpointEnabled(
  */
 export async function rotateEndpointKeys(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   overlapHours: number
 ): Promise<EndpointWithSecret> {
@@ -124,14 +129,14 @@ export async function rotateEndpointKeys(
 }
 
 /** Removes the endpoint with its cursors and deliveries. @throws ServiceError webhook_endpoint_not_found */
-export async function removeEndpoint(deps: EndpointDeps, caller: PlatformCaller, endpointId: WebhookEndpointId): Promise<void> {
+export async function removeEndpoint(deps: EndpointDeps, caller: EndpointCaller, endpointId: WebhookEndpointId): Promise<void> {
   await changed(deps, caller, endpointId, 'webhook_endpoint.delete', entry => deps.store.webhooks.endpoints.remove(endpointId, entry))
 }
 
 /** The caller's endpoint. @throws ServiceError webhook_endpoint_not_found */
 export async function endpointOf(
   { store }: Pick<EndpointDeps, 'store'>,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId
 ): Promise<KnownWebhookEndpoint> {
   const known = await store.webhooks.endpoints.find(caller.platform.platformId, endpointId)
@@ -161,7 +166,7 @@ function contended(): ServiceError {
 /** Changes an endpoint of the caller's platform, and of no other. What already is so stays. */
 async function changed(
   deps: EndpointDeps,
-  caller: PlatformCaller,
+  caller: EndpointCaller,
   endpointId: WebhookEndpointId,
   action: string,
   change: (entry: AuditEntry) => Promise<boolean>

@@ -11,6 +11,7 @@ import {
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseUserId, type WebhookDeliveryId, type WebhookEndpointId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { TESTS_PER_MINUTE } from '@trunkline/core/ports/webhook-requests'
 import type { Static } from 'typebox'
 import {
   acceptedReplay,
@@ -167,7 +168,8 @@ pauses that grow to a day. Messages are signed by Standard Webhooks; the respons
     path: '/webhook-endpoints/:endpoint_id/test',
     operationId: 'testWebhookEndpoint',
     summary: 'Send a test message',
-    description: 'Makes one attempt, also to a disabled endpoint, and answers how it ended, within five seconds.',
+    description: `Makes one attempt, also to a disabled endpoint, and answers how it ended, within five seconds. An endpoint is sent
+${TESTS_PER_MINUTE} of them a minute at most.`,
     failures,
     params,
     success: { status: 200, description: 'The attempt.', schema: deliveryRecord },

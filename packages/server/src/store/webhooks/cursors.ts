@@ -17,7 +17,9 @@ const RECORD = 'select record_webhooks($1) as found'
 const COLUMNS = `coalesce(cursors.seq, 0) as seq, cursors.trying_to, coalesce(cursors.attempts, 0) as attempts, cursors.retry_at`
 
 // A user's partition is the last byte of its key.
-const BEHIND = `select endpoints.endpoint_id, users.user_key, users.user_id, counters.last_seq, ${COLUMNS}
+const BEHIND = `select endpoints.endpoint_id, users.user_key, users.user_id, counters.last_seq, ${COLUMNS},
+    (select at from events where events.user_key = users.user_key
+      and events.seq = greatest(coalesce(cursors.seq, 0) + 1, counters.first_seq)) as oldest_at
   from webhook_endpoints endpoints
   join platforms using (platform_id)
   join users on users.platform_id = endpoints.platform_id
@@ -57,6 +59,7 @@ interface BacklogRow extends CursorRow {
   readonly user_key: UserKey
   readonly user_id: UserId
   readonly last_seq: number
+  readonly oldest_at: Timestamp | null
 }
 
 interface Unit {
@@ -90,7 +93,8 @@ export class SqlWebhookCursorStore implements WebhookCursorStore {
       userKey: row.user_key,
       userId: row.user_id,
       cursor: cursorOf(row),
-      last: row.last_seq
+      last: row.last_seq,
+      oldestAt: row.oldest_at
     }))
   }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Admin } from '../../../src/admin/index.ts'
 import { openStore } from '../../../src/store/index.ts'
-import { clock, hasher, hurried, ids, keysIn, quiet, run } from '../support.ts'
+import { clock, hasher, hurried, ids, keysIn, quiet, run, webhooksWith } from '../support.ts'
 
 const [dataDir = '', url = '', dieAfter = ''] = process.argv.slice(2)
 const settings =
@@ -38,6 +38,7 @@ const admin = new Admin({
   settle: null,
   settleAll: null,
   keys: () => keys,
+  webhooks: webhooksWith(() => keys),
   demoFile: null
 })
 await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())

@@ -1,4 +1,5 @@
 // A small data set with something of every kind the store keeps, and what a store must read back of it.
+import type { Platform } from '@trunkline/core/domain/account'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Page, PageRequest, Store } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
@@ -92,12 +93,15 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   await store.streamSlots.take({ ...make.slot(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
 }
 
-async function fillWebhooks(store: Store, { platform, user }: make.Owner): Promise<void> {
+async function fillWebhooks(store: Store, { platform, user, account }: make.Owner): Promise<void> {
   const endpoint = make.webhookEndpoint(platform, { filter: { topics: ['orders'], orderStatuses: ['filled'] } })
   await store.webhooks.endpoints.create(endpoint, make.sealed(), 16, make.audit('webhook.create'))
   const { endpointId } = endpoint
   const delivery = make.webhookDelivery(endpointId, user.userKey, { failure: 'timeout', answer: null, retryAt: make.at(6_000) })
-  const cursor = { seq: 1, tryingTo: 2, attempts: 1, retryAt: make.at(6_000) }
+  // A cursor begins at the end of the log, and does not move back.
+  const seq = await store.events.last(user.userKey)
+  await store.accounts.putPositions(account, [make.position(account, 'SPY', '14', make.at(8))], make.at(8))
+  const cursor = { seq, tryingTo: seq + 1, attempts: 1, retryAt: make.at(6_000) }
   await store.webhooks.cursors.progress({ endpointId, userKey: user.userKey, cursor, delivery })
 }
 
@@ -127,6 +131,7 @@ export async function readBack(store: Store, keys: Keys): Promise<unknown> {
     orders: await ordersOf(store, ids),
     unfinished: await Promise.all(ids.map(accountId => store.orders.unfinished({ accountId }))),
     unresolved: await store.orders.unresolved(10),
+    webhooks: await webhooksOf(store, platforms),
     audit: { verified: await store.audit.verify(), entries: await store.audit.list(100) }
   }
 }
@@ -138,6 +143,25 @@ async function usersOf(store: Store, platformId: Parameters<Store['users']['list
       found: await store.users.find(platformId, userId),
       span: await store.events.span(userKey),
       events: await store.events.read(userKey, 0, 100)
+    }))
+  )
+}
+
+/** Each endpoint with its keys, where it is for each user, and what was sent to it. */
+async function webhooksOf(store: Store, platforms: readonly Platform[]): Promise<unknown> {
+  const { endpoints, cursors, deliveries } = store.webhooks
+  const found = await Promise.all(
+    platforms.map(async ({ platformId }) => {
+      const [users, known] = [await all(page => store.users.list(platformId, {}, 'createdAt', page)), await endpoints.list(platformId)]
+      return known.map(({ endpointId }) => ({ platformId, endpointId, users }))
+    })
+  )
+  return Promise.all(
+    found.flat().map(async ({ platformId, endpointId, users }) => ({
+      known: await endpoints.find(platformId, endpointId),
+      cursors: await Promise.all(users.map(({ userKey }) => cursors.find(endpointId, userKey))),
+      lag: await cursors.lag(endpointId),
+      deliveries: (await deliveries.list(endpointId, {}, ALL)).rows
     }))
   )
 }

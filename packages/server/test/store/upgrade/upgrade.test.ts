@@ -139,12 +139,15 @@ for (const [name, placed] of [
     })
   })
 
-test('a data set holds a row of every table', async () => {
+test('a data set holds a row of every table, and its webhooks are read back', async () => {
   await using target = await embedded()
   const engine = await openEngine(target.settings, testDeps())
   await migrate(engine.db, testDeps())
   await using store = buildStore(engine, testDeps())
-  await fill(store)
+  const read = await readBack(store, await fill(store))
+  assertComplete(read)
+  const tried = { cursors: [{ seq: 14, tryingTo: 15, attempts: 1 }], lag: { users: 1, events: 1 }, deliveries: [{ failure: 'timeout' }] }
+  assert.partialDeepStrictEqual(plain(read), { webhooks: [{ known: { endpoint: { filter: { topics: ['orders'] } } }, ...tried }] })
   const tables = new Set((await dump(engine.db)).map(line => /^insert into (\w+)/.exec(line)?.[1]))
   const known = await engine.db.introspection.getTables()
   // The last erases what a removed user leaves behind, in the background; the others are of the store itself, or of running nodes.
