@@ -188,6 +188,17 @@ describe('webhooks', () => {
     assert.equal((await deliveries('?limit=1'))[0].reason, 'replay')
   })
 
+  test('two changes at once are both made', async () => {
+    for (const round of [1, 2, 3, 4]) {
+      await good('PATCH', own(), { topics: null, order_statuses: null })
+      const both = [{ topics: ['orders'] }, { order_statuses: ['filled'] }]
+      await Promise.all(both.map(body => good('PATCH', own(), body)))
+      const { topics, order_statuses: statuses } = await good('GET', own())
+      assert.deepEqual([topics, statuses], [['orders'], ['filled']], `round ${round}`)
+    }
+    await good('PATCH', own(), { topics: null, order_statuses: null })
+  })
+
   test('410 disables the endpoint; enabled again it goes on where it was', async () => {
     const before = await newest()
     receiver.received.length = 0

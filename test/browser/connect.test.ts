@@ -191,6 +191,19 @@ describe('connect.js in a browser', () => {
     await page.getByText('left', { exact: true }).waitFor()
   })
 
+  test('a component of React that is hidden while the portal is open can open it again', async () => {
+    await using context = await stage.browser.newContext()
+    const page = await context.newPage()
+    stage.site.pages.set('/react.js', await reactProgram(await link()))
+    await page.goto(`${platform}/react`)
+    await popupOf(page)
+    const connect = page.getByRole('button', { name: 'Connect' })
+    assert.ok(await connect.isDisabled())
+    await page.getByRole('button', { name: 'Hide' }).click()
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('button', { name: 'Connect', disabled: false }).waitFor()
+  })
+
   /** Another platform, with one user. */
   async function registeredPlatform(redirect: string) {
     const { service } = stage
@@ -217,7 +230,7 @@ describe('connect.js in a browser', () => {
 /** A program with React as platforms have it. Its callbacks are those of the newest render. */
 async function reactProgram(link: string): Promise<string> {
   const contents = `
-    import { createElement, StrictMode, useState } from 'react'
+    import { Activity, createElement, StrictMode, useState } from 'react'
     import { createRoot } from 'react-dom/client'
     import { useTrunklineConnect } from './packages/client/dist/react.js'
 
@@ -231,7 +244,10 @@ async function reactProgram(link: string): Promise<string> {
     function App() {
       const [isThere, setThere] = useState(true)
       const leave = createElement('button', { key: 1, onClick: () => setThere(false) }, 'Leave')
-      return [leave, isThere ? createElement(Connecting, { key: 2 }) : createElement('p', { key: 2 }, 'left')]
+      const [isHidden, setHidden] = useState(false)
+      const hide = createElement('button', { key: 3, onClick: () => setHidden(!isHidden) }, isHidden ? 'Show' : 'Hide')
+      const connecting = createElement(Activity, { key: 2, mode: isHidden ? 'hidden' : 'visible' }, createElement(Connecting))
+      return [leave, hide, isThere ? connecting : createElement('p', { key: 2 }, 'left')]
     }
     createRoot(document.body).render(createElement(StrictMode, null, createElement(App)))`
   const { outputFiles } = await build({

@@ -630,7 +630,7 @@ function marketData(transport) {
 }
 function webhookEndpoints(transport) {
   return {
-    create: calling(transport, createWebhookEndpoint),
+    create: calling(transport, createWebhookEndpoint, void 0, false),
     list: calling(transport, listWebhookEndpoints),
     read: calling(transport, readWebhookEndpoint),
     change: calling(transport, changeWebhookEndpoint),

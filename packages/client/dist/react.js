@@ -145,7 +145,13 @@ function useTrunklineConnect(options) {
   useEffect(() => {
     newest.current = options;
   });
-  useEffect(() => () => opened.current?.controller.abort(), []);
+  useEffect(
+    () => () => {
+      opened.current?.controller.abort();
+      setOpen(false);
+    },
+    []
+  );
   const open = useCallback(async () => {
     if (link === null) return { type: "exited", reason: "not_ready" };
     const given = { link, ...mode !== void 0 && { mode }, ...container?.current && { container: container.current } };

@@ -101,7 +101,7 @@ function isEqual(mac, other) {
 }
 
 // src/webhooks/verify.ts
-var BODY_BYTES_MAX = 1048576;
+var BODY_BYTES_MAX = 8388608;
 async function verifyWebhook(options) {
   const { toleranceSeconds = 300, now = Date.now } = options;
   if (!(toleranceSeconds >= 0)) throw new WebhookError("setting_invalid", "`toleranceSeconds` is a number from 0 on.");

@@ -164,8 +164,8 @@ export function marketData(transport: Transport): MarketData {
 /** Endpoints that receive users' updates as webhooks, and what was sent to them. */
 export interface WebhookEndpoints {
   /**
-   * Creates an endpoint, and answers the secret, which the service shows only once. After a lost answer it creates another one: delete
-   * the first, whose secret is lost.
+   * Creates an endpoint, and answers the secret, which the service shows only once. Not repeated after a lost answer: a second endpoint
+   * would be sent everything again. List the endpoints then, and rotate the keys of the one that was made, or create it.
    */
   readonly create: Calls<typeof createWebhookEndpoint>
   /** Oldest first. */
@@ -187,7 +187,7 @@ export interface WebhookEndpoints {
 
 export function webhookEndpoints(transport: Transport): WebhookEndpoints {
   return {
-    create: calling(transport, createWebhookEndpoint),
+    create: calling(transport, createWebhookEndpoint, undefined, false),
     list: calling(transport, listWebhookEndpoints),
     read: calling(transport, readWebhookEndpoint),
     change: calling(transport, changeWebhookEndpoint),

@@ -279,6 +279,12 @@ describe('what is not repeated blindly', () => {
     assert.equal((await run.trunkline.users.rotateSecret({ user_id: 'ada' }))['user-secret'], 'us_2')
   })
 
+  test('a webhook endpoint, of which a second one would receive everything again', async () => {
+    const run = script([broken(), answer({ endpoint_id: ACCOUNT }, 201)])
+    const { code, retrySafe } = await errorOf(run.trunkline.webhookEndpoints.create({ url: 'https://hooks.example.com/' }))
+    assert.deepEqual([code, retrySafe], ['connection_failed', false])
+  })
+
   test('what is gone, or claimed, after a lost answer is done', async () => {
     const users = script([broken(), problem(400, 'user_not_found')])
     assert.deepEqual(await users.trunkline.users.delete({ user_id: 'ada' }), { user_id: 'ada' })

@@ -66,8 +66,8 @@ export declare function marketData(transport: Transport): MarketData;
 /** Endpoints that receive users' updates as webhooks, and what was sent to them. */
 export interface WebhookEndpoints {
     /**
-     * Creates an endpoint, and answers the secret, which the service shows only once. After a lost answer it creates another one: delete
-     * the first, whose secret is lost.
+     * Creates an endpoint, and answers the secret, which the service shows only once. Not repeated after a lost answer: a second endpoint
+     * would be sent everything again. List the endpoints then, and rotate the keys of the one that was made, or create it.
      */
     readonly create: Calls<typeof createWebhookEndpoint>;
     /** Oldest first. */

@@ -37,7 +37,14 @@ export function useTrunklineConnect(options: UseTrunklineConnectOptions): Trunkl
   useEffect(() => {
     newest.current = options
   })
-  useEffect(() => () => opened.current?.controller.abort(), [])
+  useEffect(
+    () => () => {
+      opened.current?.controller.abort()
+      // A component that is only hidden comes back with its state.
+      setOpen(false)
+    },
+    []
+  )
 
   const open = useCallback(async (): Promise<ConnectOutcome> => {
     if (link === null) return { type: 'exited', reason: 'not_ready' }

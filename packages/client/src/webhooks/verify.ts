@@ -13,14 +13,25 @@ export interface VerifyWebhookOptions {
   readonly body: string | Uint8Array | ArrayBuffer
   /** How far the time of the webhook may be from now, in both directions; 300. */
   readonly toleranceSeconds?: number
-  /** 1 MiB. */
+  /** 8 MiB. A message is 256 KiB at most, unless it is one event: that has all positions of an account that changed. */
   readonly bodyBytesMax?: number
   /** Milliseconds since 1970. */
   readonly now?: () => number
 }
 
-/** The event that the broker stream sends, too. Pass over a `type` that you do not know: later versions may have others. */
-export type WebhookEvent = OrderUpdate | PositionsUpdate | BalanceUpdate
+/**
+ * The event that the broker stream sends, too, or what stands in the place of events that are missing. Pass over a `type` that you do not
+ * know: later versions may have others.
+ */
+export type WebhookEvent = OrderUpdate | PositionsUpdate | BalanceUpdate | EventsErased
+
+/** Events of the user that the log has no more, because the endpoint was behind for too long: read orders, positions and balances. */
+export interface EventsErased {
+  readonly type: 'events_erased'
+  readonly user_id: string
+  readonly from_seq: number
+  readonly to_seq: number
+}
 
 export interface Webhook {
   /** The same at every repetition of a delivery. */
@@ -33,7 +44,7 @@ export interface Webhook {
   readonly data: readonly WebhookEvent[]
 }
 
-const BODY_BYTES_MAX = 1_048_576
+const BODY_BYTES_MAX = 8_388_608
 
 /**
  * The webhook, if the service signed it: by Standard Webhooks, over the id, the time and the body. Whether it came before is for the caller

@@ -10,7 +10,7 @@ export const EVENTS_MAX = 100
 export const EVENT_BYTES_MAX = 256 * 1024
 
 export interface WebhookMessage {
-  /** The same for the same events of the same user at the same endpoint. */
+  /** The same for the same events of the same user at the same endpoint, and for no others. */
   readonly messageId: string
   readonly body: Uint8Array
   readonly from: number
@@ -56,6 +56,7 @@ export function nextStretch(of: StretchOf): Stretch {
   let to = isErased ? erasedTo : cursor.seq
   let lastPassed = to
   let first: LoggedEvent | null = null
+  const taken: number[] = []
   for (const event of of.events) {
     if (event.seq > end || parts.length >= EVENTS_MAX) break
     if (passes(of.filter, event)) {
@@ -63,13 +64,14 @@ export function nextStretch(of: StretchOf): Stretch {
       if (parts.length > 0 && bytes + part.byteLength > EVENT_BYTES_MAX) break
       add(part)
       first ??= event
+      taken.push(event.seq)
       lastPassed = event.seq
     }
     to = event.seq
   }
   if (parts.length === 0) return { message: null, to }
   const from = isErased ? cursor.seq + 1 : (first?.seq ?? 0)
-  const messageId = messageIdOf(of, from, lastPassed, isErased ? erasedTo : null)
+  const messageId = messageIdOf(of, taken, isErased ? [from, erasedTo] : null)
   const body = bodyOf(parts)
   return { message: { messageId, body, from, to: lastPassed, firstEventId: first?.eventId ?? null, count: parts.length }, to }
 }
@@ -83,8 +85,9 @@ export function passes({ topics, orderStatuses }: WebhookFilter, event: LoggedEv
 /** The body of a test message. */
 export const TEST_BODY: Uint8Array = new TextEncoder().encode('{"type":"test","data":[]}')
 
-function messageIdOf({ endpointId, userKey }: StretchOf, from: number, to: number, erasedTo: number | null): string {
-  const content = JSON.stringify([endpointId, userKey, from, to, erasedTo])
+/** By every event that it has: receivers pass over a message whose id they know. */
+function messageIdOf({ endpointId, userKey }: StretchOf, taken: readonly number[], erased: readonly [number, number] | null): string {
+  const content = JSON.stringify([endpointId, userKey, taken, erased])
   return `msg_${createHash('sha256').update(content).digest('base64url')}`
 }
 

@@ -1,3 +1,3 @@
 export { WebhookError, type WebhookErrorCode } from './errors.js';
 export type { WebhookHeaders } from './headers.js';
-export { type VerifyWebhookOptions, verifyWebhook, type Webhook, type WebhookEvent } from './verify.js';
+export { type EventsErased, type VerifyWebhookOptions, verifyWebhook, type Webhook, type WebhookEvent } from './verify.js';

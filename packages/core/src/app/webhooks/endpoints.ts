@@ -72,16 +72,27 @@ export async function readEndpoint(
   return { ...shownOf(deps, known), lag: await deps.store.webhooks.cursors.lag(endpointId) }
 }
 
+/** What is changed of an endpoint; absent fields stay. */
+export interface EndpointEdit {
+  readonly url?: string
+  readonly description?: string
+  readonly filter?: Partial<WebhookFilter>
+}
+
 /** Replaces the fields that are given. @throws ServiceError webhook_endpoint_not_found, field_invalid, rate_limited */
 export async function editEndpoint(
   deps: EndpointDeps,
   caller: EndpointCaller,
   endpointId: WebhookEndpointId,
-  fields: Partial<EndpointFields>
+  fields: EndpointEdit
 ): Promise<void> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const { url, description, filter, platformId, revision } = (await endpointOf(deps, caller, endpointId)).endpoint
-    const next = { description, filter, ...fields, url: fields.url === undefined ? url : judged(deps, fields.url) }
+    const next = {
+      description: fields.description ?? description,
+      filter: { ...filter, ...fields.filter },
+      url: fields.url === undefined ? url : judged(deps, fields.url)
+    }
     // Neither the URL nor the description is written: they are the platform's, and a URL's path may be a secret.
     const entry = audited(deps.clock, caller, 'webhook_endpoint.edit', endpointId, { fields: Object.keys(fields).sort().join(' ') })
     if (await announced(deps, platformId, () => deps.store.webhooks.endpoints.edit(endpointId, revision, next, entry))) return

@@ -113,15 +113,14 @@ pauses that grow to a day. Messages are signed by Standard Webhooks; the respons
     success: { status: 200, description: 'The endpoint, and how far it is behind.', schema: endpointDetail },
     async handle({ caller, path: { endpoint_id: endpointId }, body }, { deps }) {
       const { enabled, url, description, topics, order_statuses: statuses } = body
-      const known = await readEndpoint(deps, caller, endpointId)
       const filter = {
-        topics: topics === undefined ? known.endpoint.filter.topics : topics,
-        orderStatuses: statuses === undefined ? known.endpoint.filter.orderStatuses : statuses
+        ...(topics !== undefined && { topics }),
+        ...(statuses !== undefined && { orderStatuses: statuses })
       }
       const fields = {
         ...(url !== undefined && { url }),
         ...(description !== undefined && { description }),
-        ...((topics !== undefined || statuses !== undefined) && { filter })
+        ...(Object.keys(filter).length > 0 && { filter })
       }
       if (Object.keys(fields).length > 0) await editEndpoint(deps, caller, endpointId, fields)
       if (enabled !== undefined) await setEndpointEnabled(deps, caller, endpointId, enabled)

@@ -1,6 +1,8 @@
 // A small data set with something of every kind the store keeps, and what a store must read back of it.
 import type { Platform } from '@trunkline/core/domain/account'
+import type { OperatorKeyId, OperatorSessionId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
+import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { Page, PageRequest, Store } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 
@@ -31,6 +33,21 @@ export async function fill(store: Store): Promise<Keys> {
   await store.audit.seal(1_000)
   await store.audit.append(make.audit('after.the.seal', { facts: 'kept "as they were"', count: 2, none: null }))
   return keys
+}
+
+/** What operators prove themselves with, which is no part of the store port. */
+export async function fillOperators({ operators }: { readonly operators: OperatorStore }): Promise<void> {
+  const [used, open] = [make.hash(), make.hash()]
+  const code = { operator: 'ada@host', scopes: ['read', 'manage'], lifetimeMs: 600_000 } as const
+  for (const codeHash of [used, open]) await operators.createCode({ ...code, codeHash }, make.audit('operator.link'))
+  const session = { sessionId: make.uuid<OperatorSessionId>(), secretHash: make.hash(), lifetimeMs: 3_600_000 }
+  await operators.exchange(used, session, () => make.audit('operator.login'))
+  const key = { keyId: make.uuid<OperatorKeyId>(), name: 'reports', scopes: ['read'], createdBy: 'ada@host' } as const
+  await operators.createKey(
+    { ...key, createdAt: make.at(0), lastUsedAt: null, expiresAt: null },
+    make.hash(),
+    make.audit('operator.key_create')
+  )
 }
 
 async function fillRecords(store: Store, { account }: make.Owner): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buildStore, openEngine } from '../../../src/store/index.ts'
 import { migrate, readMigrations } from '../../../src/store/migrate.ts'
 import { testDeps } from '../deps.ts'
-import { fill, readBack } from './data-set.ts'
+import { fill, fillOperators, readBack } from './data-set.ts'
 import { dump, landed, lineOf, plain, writeDataSet, writeLanded } from './files.ts'
 
 const migrations = readMigrations()
@@ -37,6 +37,7 @@ async function writeNewest(): Promise<void> {
     await migrate(engine.db, deps)
     await using store = buildStore(engine, deps)
     const keys = await fill(store)
+    await fillOperators(store)
     const records = plain(await readBack(store, keys))
     writeDataSet({ schema: migrations.length, statements: await dump(engine.db), read: { keys, records } })
     process.stdout.write(`wrote the data set of schema ${migrations.length}\n`)

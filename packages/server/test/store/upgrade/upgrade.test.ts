@@ -13,7 +13,7 @@ import { copyTemplate } from '../../../../durable-pglite/test/template.ts'
 import { buildStore, type Engine, openEngine, type StoreSettings } from '../../../src/store/index.ts'
 import { migrate, readMigrations } from '../../../src/store/migrate.ts'
 import { testDeps } from '../deps.ts'
-import { fill, readBack } from './data-set.ts'
+import { fill, fillOperators, readBack } from './data-set.ts'
 import { type DataSet, dataSets, dump, landed, lineOf, plain } from './files.ts'
 
 test('migrations that landed are as they were, and each is entered in landed.txt', () => {
@@ -145,6 +145,7 @@ test('a data set holds a row of every table, and its webhooks are read back', as
   await migrate(engine.db, testDeps())
   await using store = buildStore(engine, testDeps())
   const read = await readBack(store, await fill(store))
+  await fillOperators(store)
   assertComplete(read)
   const tried = { cursors: [{ seq: 14, tryingTo: 15, attempts: 1 }], lag: { users: 1, events: 1 }, deliveries: [{ failure: 'timeout' }] }
   assert.partialDeepStrictEqual(plain(read), { webhooks: [{ known: { endpoint: { filter: { topics: ['orders'] } } }, ...tried }] })
