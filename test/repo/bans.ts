@@ -9,9 +9,9 @@ export interface Ban {
   readonly except?: RegExp
 }
 
-const SHIPPED = /^packages\/(?!testkit\/)[^/]+\/src\/.*\.ts$/
-const CODE = /\.(ts|mjs|js)$/
-const TEXT = /(\.(ts|mjs|js|json|md|sql|css|eta|html|yml|yaml)|^\.ci\/run|^\.npmrc|^LICENSE)$/
+const SHIPPED = /^packages\/(?!testkit\/)[^/]+\/src\/.*\.tsx?$/
+const CODE = /\.(tsx?|mjs|js)$/
+const TEXT = /(\.(tsx?|mjs|js|json|md|sql|css|eta|html|yml|yaml)|^\.ci\/run|^\.npmrc|^LICENSE)$/
 const THIS_FOLDER = /^test\/repo\//
 
 // The edge of each program: where the real clock and real chance are made, to be passed in everywhere else.

@@ -228,6 +228,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // For other people's programs: it shares nothing with the service but the documents it is generated from.
   client: [],
 
+  // A program of the browser: it knows the service by the operators' API only.
+  console: [],
+
   testkit: ['core/domain', 'core/ports', 'core/app/']
 }
 

@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 test('no file is too long without a reason, and no reason is left over', () => {
-  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(ts|mjs|js|sql|css|eta)$/)
+  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(tsx?|mjs|js|sql|css|eta)$/)
     .map(file => ({ file, lines: textOf(file).split('\n').length - 1 }))
     .filter(({ lines }) => lines > LINES_MAX)
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('no file is too long without a reason, and no reason is left over', () => {
 })
 
 test('no line of a comment is longer than code may be, unless it is a table or an address', () => {
-  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(ts|mjs)$/).flatMap(file =>
+  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(tsx?|mjs)$/).flatMap(file =>
     textOf(file)
       .split('\n')
       .flatMap((line, index) =>

@@ -107,6 +107,7 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
 export const STAYING_PATHS: ReadonlyMap<string, string> = new Map([
   ['CHANGELOG.md', 'says what was, as it was called'],
   ['docs/glossary.md', 'explains the words'],
+  ['packages/console/dist/', 'built, with the libraries in it, under names made of hashes'],
   ['packages/server/src/store/migrations/', 'frozen: their checksums are in databases'],
   ['packages/sandbox/test/brokerage/fixtures/', 'written by earlier versions'],
   ['packages/brokers/test/recordings/fixtures/', 'copied as they were recorded'],

@@ -1,0 +1,119 @@
+// The first page: what a newcomer does first, then the health and the traffic of the service.
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get, type NodeOverview, type Overview } from '../api.ts'
+import { counted } from '../format.ts'
+import { Page } from '../parts/page.tsx'
+import { Failure, Reading } from '../parts/states.tsx'
+import { type Column, Rows } from '../parts/table.tsx'
+import { TrafficChart } from '../parts/traffic-chart.tsx'
+import { Missing, Status, Time, Value } from '../parts/values.tsx'
+import { useRecord } from '../reads.ts'
+import { trafficOf } from '../traffic.ts'
+
+const REQUEST = get('/overview')
+const REFRESH_MS = 10_000
+
+/** The page at `/console/`. */
+export function HomePage(): ReactNode {
+  const overview = useRecord<Overview>(REQUEST, REFRESH_MS)
+  return (
+    <Page title="Home" request={REQUEST}>
+      {overview.error !== null && <Failure error={overview.error} again={() => void overview.refetch()} />}
+      {overview.data === undefined ? (
+        overview.error === null && <Reading what="the overview" />
+      ) : (
+        <>
+          <FirstSteps steps={overview.data.steps} />
+          <Nodes nodes={overview.data.nodes} />
+          <TrafficPart nodes={overview.data.nodes} now={overview.dataUpdatedAt} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+/** They leave the page once all are done. */
+function FirstSteps({ steps }: { readonly steps: Overview['steps'] }): ReactNode {
+  const all = [
+    ['Create a user', steps.user_created, 'with POST /users of the API'],
+    ['Connect the sandbox', steps.sandbox_connected, 'in the portal, with a login of the sandbox'],
+    ['Place an order', steps.order_placed, 'with POST /orders']
+  ] as const
+  if (all.every(([, isDone]) => isDone === true)) return null
+  return (
+    <section aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <ol className="first-steps">
+        {all.map(([name, isDone, how]) => (
+          <li key={name}>
+            <strong>{name}</strong> {how}. {isDone === null ? <Missing /> : <Status status={isDone ? 'done' : 'to do'} />}
+          </li>
+        ))}
+      </ol>
+      <p>
+        The <a href="/docs/guides">guides</a> have each of them as commands; the <a href="/">first page of the service</a> has a platform to
+        try them with.
+      </p>
+    </section>
+  )
+}
+
+const NODES: readonly Column<NodeOverview>[] = [
+  { name: 'Node', cell: ({ node }) => <code>{node}</code> },
+  {
+    name: 'Health',
+    cell: ({ health, reason }) => (
+      <>
+        <Status status={health} nullMeans="did not answer" />
+        {reason !== null && <div className="hint">{reason}</div>}
+      </>
+    )
+  },
+  { name: 'Version', isWide: true, cell: ({ version }) => <Value value={version} /> },
+  { name: 'Started', cell: ({ started_at: at }) => <Time at={at} /> }
+]
+
+function Nodes({ nodes }: { readonly nodes: readonly NodeOverview[] }): ReactNode {
+  return (
+    <section aria-labelledby="health">
+      <h2 id="health">Health</h2>
+      <Rows rows={nodes} columns={NODES} idOf={({ node }) => node} />
+    </section>
+  )
+}
+
+function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; readonly now: number }): ReactNode {
+  const { bars, requests, errors, absent } = trafficOf(nodes, now)
+  return (
+    <>
+      <section aria-labelledby="traffic">
+        <h2 id="traffic">Traffic of the last 24 hours</h2>
+        <p>{counted(requests)} requests since the nodes started.</p>
+        {absent.length > 0 && <p className="notice">Without {absent.join(', ')}: no answer. The sums are therefore too low.</p>}
+        <TrafficChart bars={bars} />
+      </section>
+      <section aria-labelledby="errors">
+        <h2 id="errors">Errors by code</h2>
+        {errors.length === 0 ? (
+          <p>None.</p>
+        ) : (
+          <Rows rows={errors.map(([code, count]) => ({ code, count }))} columns={ERRORS} idOf={({ code }) => code} />
+        )}
+      </section>
+    </>
+  )
+}
+
+const ERRORS: readonly Column<{ readonly code: string; readonly count: number }>[] = [
+  {
+    name: 'Code',
+    cell: ({ code }) => (
+      <Link to="/requests" search={{ code }}>
+        {code}
+      </Link>
+    )
+  },
+  { name: 'Requests', isNumber: true, cell: ({ count }) => counted(count) },
+  { name: 'Meaning', cell: ({ code }) => <a href={`/docs/errors/${encodeURIComponent(code)}`}>What to do about {code}</a> }
+]

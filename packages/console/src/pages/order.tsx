@@ -1,0 +1,121 @@
+// One order: what it is, and its steps as a waterfall.
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get, type Order, type OrderSteps } from '../api.ts'
+import { CopyRequest, CopyText } from '../parts/copy.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, Failure, Reading } from '../parts/states.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
+import { StepsWaterfall } from '../parts/waterfall.tsx'
+import { useRecord } from '../reads.ts'
+
+const route = getRouteApi('/orders/$orderId')
+
+/** The page of an order. */
+export function OrderPage(): ReactNode {
+  const { orderId } = route.useParams()
+  const request = get(`/orders/${encodeURIComponent(orderId)}`)
+  const order = useRecord<Order>(request)
+  return (
+    <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
+      {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
+      {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts order={order.data} />}
+      <Steps orderId={orderId} />
+    </Page>
+  )
+}
+
+function Steps({ orderId }: { readonly orderId: string }): ReactNode {
+  const request = get(`/orders/${encodeURIComponent(orderId)}/steps`)
+  const steps = useRecord<OrderSteps>(request)
+  return (
+    <section aria-labelledby="steps">
+      <div className="head">
+        <h2 id="steps">Steps</h2>
+        <CopyRequest request={request} />
+      </div>
+      {steps.error !== null && <Failure error={steps.error} again={() => void steps.refetch()} />}
+      {steps.data === undefined && steps.error === null && <Reading what="the steps" />}
+      {steps.data?.incomplete != null && <p className="notice">Not all steps are listed: {steps.data.incomplete}</p>}
+      {steps.data?.data.length === 0 && (
+        <Empty>
+          <p>No step of this order is recorded any more.</p>
+        </Empty>
+      )}
+      {steps.data !== undefined && steps.data.data.length > 0 && <StepsWaterfall steps={steps.data.data} />}
+    </section>
+  )
+}
+
+function Facts({ order }: { readonly order: Order }): ReactNode {
+  const { submission } = order
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Order', <CopyText key="order" text={order.order_id} what="order id" />],
+    ['cl_order_id', <CopyText key="client" text={order.cl_order_id} what="cl_order_id" />],
+    ['Status', <Status key="status" status={order.normalized_status} />],
+    ['At the broker', <Value key="broker-status" value={order.broker_status} />],
+    ['Message', <Value key="message" value={order.broker_message} nullMeans="none" />],
+    ['Reject code', <Value key="reject" value={order.reject_code} nullMeans="none" />],
+    ['Submission', <Submission key="submission" submission={submission} />],
+    ['Terms', `${order.side} ${order.symbol ?? 'several legs'} ${order.order_type} ${order.order_tif}, ${order.instrument}`],
+    [
+      'Quantity',
+      <Value key="quantity" value={order.order_qty} nullMeans={order.order_notional === null ? 'unknown' : `for ${order.order_notional}`} />
+    ],
+    ['Limit', <Value key="limit" value={order.order_limit_price} nullMeans="none" />],
+    ['Stop', <Value key="stop" value={order.stop_price} nullMeans="none" />],
+    ['Filled', <Value key="filled" value={order.filled_qty} />],
+    ['Average price', <Value key="price" value={order.average_fill_price} nullMeans={order.filled_qty === '0' ? 'none' : 'unknown'} />],
+    ['Account', <CopyText key="account" text={order.account_id} what="account id" />],
+    [
+      'Connection',
+      <CopyText key="connection" text={order.connection_id} what="connection id">
+        <Link to="/orders" search={{ connection: order.connection_id }}>
+          <code>{order.connection_id}</code>
+        </Link>
+      </CopyText>
+    ],
+    [
+      'User',
+      <Link key="user" to="/orders" search={{ user: order.user_key }}>
+        {order.user_id}
+      </Link>
+    ],
+    ['Trading day', order.trading_day],
+    ['Entered', <Time key="entered" at={order.entry_time} />],
+    ['Changed', <Time key="changed" at={order.last_modified_time} />],
+    ['Last execution', <Time key="executed" at={order.last_exec_time} nullMeans="none" />],
+    ['Replaces', <OrderLink key="replaces" id={order.replaces_order_id} />],
+    ['Replaced by', <OrderLink key="replaced" id={order.replaced_by_order_id} />],
+    ['Revision', String(order.revision)]
+  ]
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name} className="fact">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Submission({ submission: { state, since, attempts, method } }: { readonly submission: Order['submission'] }): ReactNode {
+  return (
+    <>
+      <Status status={state} /> since <Time at={since} />, sent {attempts === 1 ? 'once' : `${attempts} times`}, determined by{' '}
+      <Value value={method} nullMeans="nothing yet" />
+      {state === 'unknown' && <div className="hint">The broker may have the order. The service looks it up and never sends it again.</div>}
+    </>
+  )
+}
+
+function OrderLink({ id }: { readonly id: string | null }): ReactNode {
+  if (id === null) return <Value value={null} nullMeans="none" />
+  return (
+    <Link to="/orders/$orderId" params={{ orderId: id }}>
+      <code>{id}</code>
+    </Link>
+  )
+}

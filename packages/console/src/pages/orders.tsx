@@ -1,0 +1,83 @@
+// Orders: the open and unresolved ones of all users, or all of one user or connection.
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get, type Order } from '../api.ts'
+import { FilterForm } from '../parts/filters.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+import { type Column, ListTable } from '../parts/table.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
+import { useList } from '../reads.ts'
+
+const route = getRouteApi('/orders')
+const FILTERS = [
+  { name: 'user', label: 'User' },
+  { name: 'connection', label: 'Connection' }
+] as const
+
+const COLUMNS: readonly Column<Order>[] = [
+  {
+    name: 'Order',
+    cell: order => (
+      <Link to="/orders/$orderId" params={{ orderId: order.order_id }}>
+        <code>{order.cl_order_id}</code>
+      </Link>
+    )
+  },
+  { name: 'Status', cell: order => <Status status={order.normalized_status} /> },
+  { name: 'Submission', isWide: true, cell: order => <Status status={order.submission.state} /> },
+  { name: 'Side', cell: order => order.side },
+  { name: 'Symbol', cell: order => <Value value={order.symbol} nullMeans="several legs" /> },
+  { name: 'Quantity', isNumber: true, cell: order => <Quantity order={order} /> },
+  { name: 'Filled', isNumber: true, cell: order => order.filled_qty },
+  { name: 'Type', isWide: true, cell: order => `${order.order_type} ${order.order_tif}` },
+  { name: 'Limit', isWide: true, isNumber: true, cell: order => <Value value={order.order_limit_price} nullMeans="none" /> },
+  { name: 'Broker', isWide: true, cell: order => order.broker },
+  {
+    name: 'User',
+    isWide: true,
+    cell: order => (
+      <Link to="/orders" search={{ user: order.user_key }}>
+        {order.user_id}
+      </Link>
+    )
+  },
+  { name: 'Entered', cell: order => <Time at={order.entry_time} /> }
+]
+
+function Quantity({ order }: { readonly order: Order }): ReactNode {
+  if (order.order_qty === null && order.order_notional !== null) return <>for {order.order_notional}</>
+  return <Value value={order.order_qty} />
+}
+
+/** The list of orders. */
+export function OrdersPage(): ReactNode {
+  const filters = route.useSearch()
+  const navigate = route.useNavigate()
+  const request = get('/orders', filters)
+  const isOfOne = filters.user !== undefined || filters.connection !== undefined
+  return (
+    <Page title="Orders" request={request}>
+      <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
+      {!isOfOne && (
+        <p className="hint">
+          Open and unresolved orders of all users. Orders that have ended are listed by user or connection, or found by id.
+        </p>
+      )}
+      <ListTable
+        what="orders"
+        list={useList<Order>(request)}
+        columns={COLUMNS}
+        idOf={order => order.order_id}
+        empty={
+          <Empty>
+            <p>{isOfOne ? 'No orders with these filters.' : 'No open and no unresolved orders.'}</p>
+            <p>
+              The guide shows how to place one: <a href="/docs/guides">Guides</a>.
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

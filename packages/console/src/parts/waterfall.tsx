@@ -1,0 +1,72 @@
+// The steps of an order on one scale, each with all that was recorded of it.
+import type { ReactNode } from 'react'
+import type { OrderStep } from '../api.ts'
+import { type Place, waterfallOf } from '../waterfall.ts'
+import { Missing, Time, Value } from './values.tsx'
+
+/** Steps in the order in which the service lists them. */
+export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[] }): ReactNode {
+  const { places, scale, total, isOutOfOrder } = waterfallOf(steps)
+  return (
+    <>
+      <p className="hint">
+        From the first to the last recorded time: {total ?? <Missing />}. The scale is {scale}.
+        {isOutOfOrder && ' Some times run backwards, as clocks of nodes and brokers differ. They are shown as recorded.'}
+      </p>
+      <ol className="waterfall">
+        {steps.map((step, index) => (
+          // A step has no id of its own, and the list is only ever replaced as a whole.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          <Step key={index} step={step} place={places[index]} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function Step({ step, place }: { readonly step: OrderStep; readonly place: Place | undefined }): ReactNode {
+  const { step: name, at, took_ms: took, ...details } = step
+  return (
+    <li>
+      <div className="step-head">
+        <strong>{name}</strong>
+        <span>
+          <Time at={at} nullMeans="time not recorded" />
+          {place?.offset != null && <span className="offset">{place.offset}</span>}
+          {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the step before)</span>}
+          {took != null && <span className="hint"> took {took} ms</span>}
+        </span>
+      </div>
+      <Bar place={place} />
+      <details>
+        <summary>Recorded</summary>
+        <dl className="facts">
+          {Object.entries(details).map(([key, value]) => (
+            <div key={key} className="fact">
+              <dt>{key}</dt>
+              <dd>
+                <Value value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </li>
+  )
+}
+
+const WIDTH = 1000
+const INSTANT = 6
+
+/** For the eye only: the texts beside it say the same. */
+function Bar({ place }: { readonly place: Place | undefined }): ReactNode {
+  const start = place?.start ?? null
+  if (start === null) return <div className="bar-missing" />
+  const length = Math.max(((place?.end ?? start) - start) * WIDTH, INSTANT)
+  return (
+    <svg className="time-bar" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
+      <rect className="track" x="0" y="4" width={WIDTH} height="2" />
+      <rect className="mark" x={Math.min(start * WIDTH, WIDTH - INSTANT)} y="0" width={length} height="10" rx="2" />
+    </svg>
+  )
+}

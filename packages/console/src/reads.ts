@@ -1,0 +1,58 @@
+// How pages read: one record, a list in pages, and the session.
+import { keepPreviousData, queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type Page, read, type Session } from './api.ts'
+import { type ApiRequest, targetOf } from './snippets.ts'
+
+/** More rows than this are not kept: filters find the others. */
+export const ROWS_MAX = 2_000
+
+export const SESSION: ApiRequest = { method: 'GET', path: '/admin/v1/session' }
+
+/** The session of this browser; an error with status 401 without one. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => read<Session>(SESSION, signal),
+  staleTime: 60_000
+})
+
+/** One record. `refreshMs`: how often it is read again while the page is visible. */
+export function useRecord<T>(request: ApiRequest, refreshMs?: number): UseQueryResult<T> {
+  return useQuery({
+    queryKey: ['record', targetOf(request)],
+    queryFn: ({ signal }) => read<T>(request, signal),
+    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
+  })
+}
+
+/** What a list shows. */
+export interface List<Row> {
+  /** Undefined until the first page came. */
+  readonly rows: readonly Row[] | undefined
+  readonly error: Error | null
+  readonly isReading: boolean
+  /** Null on the last page, and at the bound. */
+  readonly more: (() => void) | null
+  readonly isAtBound: boolean
+  readonly again: () => void
+}
+
+/** A list in pages. Rows of another filter stay until the first page of the new one came. */
+export function useList<Row>(request: ApiRequest): List<Row> {
+  const query = useInfiniteQuery({
+    queryKey: ['list', targetOf(request)],
+    queryFn: ({ signal, pageParam }) =>
+      read<Page<Row>>({ ...request, query: { ...request.query, ...(pageParam === null ? {} : { cursor: pageParam }) } }, signal),
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: page => page.next_cursor,
+    placeholderData: keepPreviousData
+  })
+  const rows = query.data?.pages.flatMap(page => page.data)
+  const isAtBound = query.hasNextPage && (rows?.length ?? 0) >= ROWS_MAX
+  return {
+    ...{ rows, isAtBound, error: query.error, isReading: query.isFetching },
+    more: query.hasNextPage && !isAtBound ? () => void query.fetchNextPage() : null,
+    again: () => void query.refetch()
+  }
+}
+
+const FIRST_PAGE: string | null = null
