@@ -11,6 +11,7 @@ import { FILES, ROOT, textOf } from './repository.ts'
 const GENERATED = FILES.filter(file => file === 'docs/settings.md' || /^docs\/brokers\/[^/]+\.md$/.test(file))
 const CLIENT = FILES.filter(file => file.startsWith('packages/client/src/generated/'))
 const BUILT = FILES.filter(file => file.startsWith('packages/client/dist/'))
+const CONSOLE = FILES.filter(file => file.startsWith('packages/console/dist/'))
 /** What is counted: everything else is text. */
 const COUNTS = [
   'after',
@@ -46,6 +47,10 @@ test('the generated types and operations of the client are fresh', () => {
 
 test('the built client is fresh', () => {
   assert.deepEqual(freshFrom(['scripts/client/build.ts'], 'packages/client/dist'), presentIn(BUILT), 'run: npm run client')
+})
+
+test('the built console is fresh', () => {
+  assert.deepEqual(freshFrom(['scripts/console/build.ts'], 'packages/console/dist'), presentIn(CONSOLE), 'run: npm run console')
 })
 
 test('no amount of money or quantity, and no `ts`, is a number in the types of the client', () => {

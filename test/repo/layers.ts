@@ -230,6 +230,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // A program of the browser: it knows the service by the operators' API only.
   console: [],
+  'console/parts': ['console'],
+  'console/pages': ['console', 'console/parts'],
+  'console/router.tsx': ['console', 'console/parts', 'console/pages'],
+  'console/main.tsx': ['console', 'console/parts', 'console/router.tsx'],
 
   testkit: ['core/domain', 'core/ports', 'core/app/']
 }

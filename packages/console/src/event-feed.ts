@@ -1,5 +1,5 @@
 // Follows the updates of a user: each request waits until there is one.
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type EventPage, get, read } from './api.ts'
 import { type EventLog, emptyLog, withPage } from './event-log.ts'
 
@@ -17,19 +17,20 @@ export interface EventFeed {
 /** Reads from `after` on while `isLive`; paused it keeps what it has, and goes on from there. Give the component a key of both. */
 export function useEventFeed(user: string, after: number, isLive: boolean): EventFeed {
   const [log, setLog] = useState(() => emptyLog(after))
+  // Where a feed that goes on begins: it is no reason to begin again.
+  const latest = useRef(log)
   const [error, setError] = useState<Error | null>(null)
   useEffect(() => {
     if (!isLive) return
     const stop = new AbortController()
-    let current = log
     const follow = async () => {
       while (!stop.signal.aborted) {
         const began = performance.now()
         try {
-          const query = { user, after: String(current.after), wait: WAIT_SECONDS }
+          const query = { user, after: String(latest.current.after), wait: WAIT_SECONDS }
           const page = await read<EventPage>(get('/events', query), stop.signal)
-          current = withPage(current, page)
-          setLog(current)
+          latest.current = withPage(latest.current, page)
+          setLog(latest.current)
           setError(null)
           if (page.data.length === 0 && performance.now() - began < SHORT_MS) await pause(stop.signal)
         } catch (cause) {
@@ -41,7 +42,6 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
     }
     void follow()
     return () => stop.abort()
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the log is where a feed that goes on begins, not a reason to begin
   }, [user, isLive])
   return { log, error }
 }
