@@ -86,6 +86,7 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
     [
       ['JavaScript', 'Promise PromiseLike PromiseSettledResult PromiseWithResolvers promise promises openReadStreamPromise openPromise'],
       ['npm', 'package packages package.json package-lock.json readPackages PACKAGE_PATH packages.d.ts'],
+      ['TanStack Router', 'Outlet'],
       ['a limit order book', 'book books bookOf newBook bookFields assertBook onBook closesBook storeBook restoreBook'],
       [
         'a limit order book',

@@ -1,4 +1,4 @@
-// How values are shown. What would mislead an operator is decided here: null is never shown as zero, and an amount is never calculated with.
+// How values are shown. What would mislead an operator is decided here: null is never shown as zero, and no amount is calculated with.
 
 /** Shown for null. Where null has a meaning of its own, the page names that instead. */
 export const UNKNOWN = 'unknown'

@@ -8,7 +8,10 @@ import { codeIn } from './login-code.ts'
 import { Gate } from './parts/gate.tsx'
 import { sessionQuery } from './reads.ts'
 import { router } from './router.tsx'
-import './style.css'
+import './style/frame.css'
+import './style/parts.css'
+import './style/pages.css'
+import './style/phone.css'
 import { applyTheme, keptTheme } from './theme.ts'
 
 // Before anything else: a code must not stay in the address, the history or a copied link.

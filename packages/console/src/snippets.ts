@@ -31,7 +31,7 @@ export function asCurl(request: ApiRequest, origin: string): string {
 export function asTypeScript(request: ApiRequest, origin: string): string {
   const { method, body } = request
   const headers = [
-    'authorization: `Bearer ${process.env.TRUNKLINE_OPERATOR_KEY}`',
+    `authorization: \`Bearer \${process.env.TRUNKLINE_OPERATOR_KEY}\``,
     ...(body === undefined ? [] : ["'content-type': 'application/json'"])
   ]
   return [
@@ -40,7 +40,7 @@ export function asTypeScript(request: ApiRequest, origin: string): string {
     `  headers: { ${headers.join(', ')} }${body === undefined ? '' : ','}`,
     ...(body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(body)})`]),
     '})',
-    'if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)',
+    `if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)`,
     'const answer: unknown = await response.json()'
   ].join('\n')
 }

@@ -23,7 +23,7 @@ export interface Place {
 export interface Waterfall {
   /** In the order of the steps. */
   readonly places: readonly Place[]
-  /** `logarithmic` when a short step could not be told from its neighbour on a linear scale. The page names it. */
+  /** `logarithmic` when neighbours would stand at one place on a linear scale. The page names it. */
   readonly scale: 'linear' | 'logarithmic'
   /** From the earliest to the latest recorded time; null if fewer than two are known. */
   readonly total: string | null
