@@ -15,8 +15,13 @@ import './style/phone.css'
 import { applyTheme, keptTheme } from './theme.ts'
 
 // Before anything else: a code must not stay in the address, the history or a copied link.
-const code = codeIn(location.hash)
+let code = codeIn(location.hash)
 if (code !== null) history.replaceState(history.state, '', `${location.pathname}${location.search}`)
+const takeCode = () => {
+  const taken = code
+  code = null
+  return taken
+}
 applyTheme(keptTheme())
 
 const TRIES = 2
@@ -41,7 +46,7 @@ if (place === null) throw new Error('expected an element with the id console in 
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Gate code={code}>
+      <Gate takeCode={takeCode}>
         <RouterProvider router={router} />
       </Gate>
     </QueryClientProvider>

@@ -1,5 +1,5 @@
 // How pages read: one record, a list in pages, and the session.
-import { keepPreviousData, queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type Page, read, type Session } from './api.ts'
 import { type ApiRequest, targetOf } from './snippets.ts'
 
@@ -36,15 +36,14 @@ export interface List<Row> {
   readonly again: () => void
 }
 
-/** A list in pages. Rows of another filter stay until the first page of the new one came. */
+/** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
 export function useList<Row>(request: ApiRequest): List<Row> {
   const query = useInfiniteQuery({
     queryKey: ['list', targetOf(request)],
     queryFn: ({ signal, pageParam }) =>
       read<Page<Row>>({ ...request, query: { ...request.query, ...(pageParam === null ? {} : { cursor: pageParam }) } }, signal),
     initialPageParam: FIRST_PAGE,
-    getNextPageParam: page => page.next_cursor,
-    placeholderData: keepPreviousData
+    getNextPageParam: page => page.next_cursor
   })
   const rows = query.data?.pages.flatMap(page => page.data)
   const isAtBound = query.hasNextPage && (rows?.length ?? 0) >= ROWS_MAX

@@ -11,14 +11,14 @@ import { useList } from '../reads.ts'
 const REQUEST = get('/audit')
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { name: 'Place', isNumber: true, isWide: true, cell: entry => entry.sequence },
+  { name: 'Place', isNumber: true, cell: entry => entry.sequence },
   { name: 'Time', cell: entry => <Time at={entry.at} /> },
   { name: 'Action', cell: entry => <code>{entry.action}</code> },
   { name: 'By', cell: entry => <Value value={entry.actor} /> },
   { name: 'Of', cell: entry => <Value value={entry.target} nullMeans="none" /> },
   {
     name: 'Request id',
-    isWide: true,
+
     cell: ({ request_id: id }) => (id === null ? <Value value={null} nullMeans="none" /> : <CopyText text={id} what="request id" />)
   }
 ]

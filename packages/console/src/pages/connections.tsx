@@ -31,10 +31,10 @@ const COLUMNS: readonly Column<Connection>[] = [
   },
   { name: 'Status', cell: connection => <StatusAndReason status={connection.status} reason={connection.broken_reason} /> },
   { name: 'Health', cell: connection => <StatusAndReason status={connection.health} reason={connection.health_reason} /> },
-  { name: 'Since', isWide: true, cell: connection => <Time at={connection.health_since} /> },
-  { name: 'Use', isWide: true, cell: connection => connection.connection_type },
-  { name: 'Environment', isWide: true, cell: connection => <Value value={connection.environment} /> },
-  { name: 'Created', isWide: true, cell: connection => <Time at={connection.created_at} /> },
+  { name: 'Since', cell: connection => <Time at={connection.health_since} /> },
+  { name: 'Use', cell: connection => connection.connection_type },
+  { name: 'Environment', cell: connection => <Value value={connection.environment} /> },
+  { name: 'Created', cell: connection => <Time at={connection.created_at} /> },
   {
     name: 'Show',
     cell: connection => (

@@ -21,12 +21,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { name: 'Outcome', cell: delivery => <Status status={delivery.failure ?? 'delivered'} /> },
   { name: 'Status', isNumber: true, cell: delivery => <Value value={delivery.status} nullMeans="no answer" /> },
   { name: 'Attempt', isNumber: true, cell: delivery => delivery.attempt },
-  { name: 'Took', isNumber: true, isWide: true, cell: delivery => `${delivery.took_ms} ms` },
-  { name: 'Next', isWide: true, cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
-  { name: 'Reason', isWide: true, cell: delivery => delivery.reason },
-  { name: 'User', isWide: true, cell: delivery => <Value value={delivery.user_id} nullMeans="test message" /> },
+  { name: 'Took', isNumber: true, cell: delivery => `${delivery.took_ms} ms` },
+  { name: 'Next', cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
+  { name: 'Reason', cell: delivery => delivery.reason },
+  { name: 'User', cell: delivery => <Value value={delivery.user_id} nullMeans="test message" /> },
   { name: 'Message', cell: delivery => <CopyText text={delivery.message_id} what="message id" /> },
-  { name: 'Endpoint', isWide: true, cell: delivery => <CopyText text={delivery.endpoint_id} what="endpoint id" /> }
+  { name: 'Endpoint', cell: delivery => <CopyText text={delivery.endpoint_id} what="endpoint id" /> }
 ]
 
 /** The list of attempts. */

@@ -1,17 +1,20 @@
 // The first page: what a newcomer does first, then the health and the traffic of the service.
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { get, type NodeOverview, type Overview } from '../api.ts'
 import { counted } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
-import { TrafficChart } from '../parts/traffic-chart.tsx'
 import { Missing, Status, Time, Value } from '../parts/values.tsx'
 import { useRecord } from '../reads.ts'
 import { trafficOf } from '../traffic.ts'
 
 const REQUEST = get('/overview')
+// The library of the chart is as large as the rest of the page, which is read without it.
+const TrafficChart = lazy(async () => ({ default: (await import('../parts/traffic-chart.tsx')).TrafficChart }))
+
 const REFRESH_MS = 10_000
 
 /** The page at `/console/`. */
@@ -47,7 +50,12 @@ function FirstSteps({ steps }: { readonly steps: Overview['steps'] }): ReactNode
       <ol className="first-steps">
         {all.map(([name, isDone, how]) => (
           <li key={name}>
-            <strong>{name}</strong> {how}. {isDone === null ? <Missing /> : <Status status={isDone ? 'done' : 'to do'} />}
+            <span className={isDone === true ? 'status good' : 'status plain'}>
+              <Icon name={isDone === true ? 'done' : 'open'} />
+            </span>
+            <span>
+              <strong>{name}</strong> {how}: {isDone === null ? <Missing /> : isDone ? 'done' : 'to do'}
+            </span>
           </li>
         ))}
       </ol>
@@ -70,7 +78,7 @@ const NODES: readonly Column<NodeOverview>[] = [
       </>
     )
   },
-  { name: 'Version', isWide: true, cell: ({ version }) => <Value value={version} /> },
+  { name: 'Version', cell: ({ version }) => <Value value={version} /> },
   { name: 'Started', cell: ({ started_at: at }) => <Time at={at} /> }
 ]
 
@@ -89,9 +97,14 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
     <>
       <section aria-labelledby="traffic">
         <h2 id="traffic">Traffic of the last 24 hours</h2>
-        <p>{counted(requests)} requests since the nodes started.</p>
+        <p>{counted(requests)} requests. A node counts from its start on.</p>
         {absent.length > 0 && <p className="notice">Without {absent.join(', ')}: no answer. The sums are therefore too low.</p>}
-        <TrafficChart bars={bars} />
+        <p className="hint">
+          By quarters of an hour: all requests, and in <span className="status bad">this colour</span> the failed ones.
+        </p>
+        <Suspense fallback={<div className="chart" />}>
+          <TrafficChart bars={bars} />
+        </Suspense>
       </section>
       <section aria-labelledby="errors">
         <h2 id="errors">Errors by code</h2>

@@ -19,8 +19,14 @@ export function OrderPage(): ReactNode {
   return (
     <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
       {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
-      {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts order={order.data} />}
+      {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts facts={outcomeOf(order.data)} />}
       <Steps orderId={orderId} />
+      {order.data !== undefined && (
+        <section aria-labelledby="record">
+          <h2 id="record">Record</h2>
+          <Facts facts={recordOf(order.data)} />
+        </section>
+      )}
     </Page>
   )
 }
@@ -47,31 +53,37 @@ function Steps({ orderId }: { readonly orderId: string }): ReactNode {
   )
 }
 
-function Facts({ order }: { readonly order: Order }): ReactNode {
-  const { submission } = order
-  const facts: readonly (readonly [string, ReactNode])[] = [
-    ['Order', <CopyText key="order" text={order.order_id} what="order id" />],
-    ['cl_order_id', <CopyText key="client" text={order.cl_order_id} what="cl_order_id" />],
+type Fact = readonly [name: string, value: ReactNode]
+
+/** What an operator asks first. */
+function outcomeOf(order: Order): readonly Fact[] {
+  return [
     ['Status', <Status key="status" status={order.normalized_status} />],
-    ['At the broker', <Value key="broker-status" value={order.broker_status} />],
-    ['Message', <Value key="message" value={order.broker_message} nullMeans="none" />],
-    ['Reject code', <Value key="reject" value={order.reject_code} nullMeans="none" />],
-    ['Submission', <Submission key="submission" submission={submission} />],
+    ['Submission', <Submission key="submission" submission={order.submission} />],
     ['Terms', `${order.side} ${order.symbol ?? 'several legs'} ${order.order_type} ${order.order_tif}, ${order.instrument}`],
-    [
-      'Quantity',
-      <Value key="quantity" value={order.order_qty} nullMeans={order.order_notional === null ? 'unknown' : `for ${order.order_notional}`} />
-    ],
+    ['Quantity', <Quantity key="quantity" order={order} />],
+    ['Filled', <Value key="filled" value={order.filled_qty} />],
+    ['Message', <Value key="message" value={order.broker_message} nullMeans="none" />]
+  ]
+}
+
+function recordOf(order: Order): readonly Fact[] {
+  const { order_id: id, cl_order_id: clientId, account_id: account, connection_id: connection } = order
+  return [
+    ['Order', <CopyText key="order" text={id} what="order id" />],
+    ['cl_order_id', <CopyText key="client" text={clientId} what="cl_order_id" />],
+    ['At the broker', <Value key="broker-status" value={order.broker_status} />],
+    ['Reject code', <Value key="reject" value={order.reject_code} nullMeans="none" />],
     ['Limit', <Value key="limit" value={order.order_limit_price} nullMeans="none" />],
     ['Stop', <Value key="stop" value={order.stop_price} nullMeans="none" />],
-    ['Filled', <Value key="filled" value={order.filled_qty} />],
     ['Average price', <Value key="price" value={order.average_fill_price} nullMeans={order.filled_qty === '0' ? 'none' : 'unknown'} />],
-    ['Account', <CopyText key="account" text={order.account_id} what="account id" />],
+    ['Broker', order.broker],
+    ['Account', <CopyText key="account" text={account} what="account id" />],
     [
       'Connection',
-      <CopyText key="connection" text={order.connection_id} what="connection id">
-        <Link to="/orders" search={{ connection: order.connection_id }}>
-          <code>{order.connection_id}</code>
+      <CopyText key="connection" text={connection} what="connection id">
+        <Link to="/orders" search={{ connection }}>
+          <code>{connection}</code>
         </Link>
       </CopyText>
     ],
@@ -89,6 +101,9 @@ function Facts({ order }: { readonly order: Order }): ReactNode {
     ['Replaced by', <OrderLink key="replaced" id={order.replaced_by_order_id} />],
     ['Revision', String(order.revision)]
   ]
+}
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactNode {
   return (
     <dl className="facts">
       {facts.map(([name, value]) => (
@@ -99,6 +114,10 @@ function Facts({ order }: { readonly order: Order }): ReactNode {
       ))}
     </dl>
   )
+}
+
+function Quantity({ order: { order_qty: quantity, order_notional: notional } }: { readonly order: Order }): ReactNode {
+  return quantity === null && notional !== null ? <>for {notional}</> : <Value value={quantity} />
 }
 
 function Submission({ submission: { state, since, attempts, method } }: { readonly submission: Order['submission'] }): ReactNode {

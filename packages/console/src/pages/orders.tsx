@@ -25,17 +25,17 @@ const COLUMNS: readonly Column<Order>[] = [
     )
   },
   { name: 'Status', cell: order => <Status status={order.normalized_status} /> },
-  { name: 'Submission', isWide: true, cell: order => <Status status={order.submission.state} /> },
+  { name: 'Submission', cell: order => <Status status={order.submission.state} /> },
   { name: 'Side', cell: order => order.side },
   { name: 'Symbol', cell: order => <Value value={order.symbol} nullMeans="several legs" /> },
   { name: 'Quantity', isNumber: true, cell: order => <Quantity order={order} /> },
   { name: 'Filled', isNumber: true, cell: order => order.filled_qty },
-  { name: 'Type', isWide: true, cell: order => `${order.order_type} ${order.order_tif}` },
-  { name: 'Limit', isWide: true, isNumber: true, cell: order => <Value value={order.order_limit_price} nullMeans="none" /> },
-  { name: 'Broker', isWide: true, cell: order => order.broker },
+  { name: 'Type', cell: order => `${order.order_type} ${order.order_tif}` },
+  { name: 'Limit', isNumber: true, cell: order => <Value value={order.order_limit_price} nullMeans="none" /> },
+  { name: 'Broker', cell: order => order.broker },
   {
     name: 'User',
-    isWide: true,
+
     cell: order => (
       <Link to="/orders" search={{ user: order.user_key }}>
         {order.user_id}

@@ -14,7 +14,7 @@ const REQUEST = get('/platforms')
 const COLUMNS: readonly Column<Platform>[] = [
   { name: 'Platform', cell: platform => <CopyText text={platform.platform_id} what="platform id" /> },
   { name: 'Name', cell: platform => <Value value={platform.name} nullMeans="none" /> },
-  { name: 'Created', isWide: true, cell: platform => <Time at={platform.created_at} /> },
+  { name: 'Created', cell: platform => <Time at={platform.created_at} /> },
   {
     name: 'Show',
     cell: ({ platform_id: platform }) => (

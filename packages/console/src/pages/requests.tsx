@@ -35,11 +35,11 @@ const COLUMNS: readonly Column<LoggedRequest>[] = [
       code === null ? <Value value={null} nullMeans="none" /> : <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
   },
   { name: 'Took', isNumber: true, cell: request => `${request.took_ms} ms` },
-  { name: 'Platform', isWide: true, cell: request => <Value value={request.platform_id} nullMeans="none" /> },
-  { name: 'User', isWide: true, cell: request => <Value value={request.user_id} nullMeans="none" /> },
-  { name: 'Address', isWide: true, cell: request => <Value value={request.address} /> },
-  { name: 'Node', isWide: true, cell: request => <Value value={request.node} /> },
-  { name: 'Request id', isWide: true, cell: request => <CopyText text={request.request_id} what="request id" /> }
+  { name: 'Platform', cell: request => <Value value={request.platform_id} nullMeans="none" /> },
+  { name: 'User', cell: request => <Value value={request.user_id} nullMeans="none" /> },
+  { name: 'Address', cell: request => <Value value={request.address} /> },
+  { name: 'Node', cell: request => <Value value={request.node} /> },
+  { name: 'Request id', cell: request => <CopyText text={request.request_id} what="request id" /> }
 ]
 
 /** The list of kept requests. */

@@ -15,7 +15,7 @@ const FILTERS = [{ name: 'platform', label: 'Platform' }] as const
 
 const COLUMNS: readonly Column<User>[] = [
   { name: 'User', cell: user => <CopyText text={user.user_id} what="user id" /> },
-  { name: 'Key', isWide: true, cell: user => <CopyText text={user.user_key} what="user key" /> },
+  { name: 'Key', cell: user => <CopyText text={user.user_key} what="user key" /> },
   {
     name: 'Platform',
     cell: user => (
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<User>[] = [
       </Link>
     )
   },
-  { name: 'Created', isWide: true, cell: user => <Time at={user.created_at} /> },
+  { name: 'Created', cell: user => <Time at={user.created_at} /> },
   { name: 'Disabled', cell: user => <Time at={user.disabled_at} nullMeans="no" /> },
   {
     name: 'Show',

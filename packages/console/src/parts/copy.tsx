@@ -4,6 +4,7 @@ import { Button } from 'react-aria-components/Button'
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
 import { Popover } from 'react-aria-components/Popover'
 import { type ApiRequest, asCurl, asTypeScript } from '../snippets.ts'
+import { Icon } from './icon.tsx'
 
 type Outcome = 'copied' | 'refused'
 const SHOWN_MS = 2_000
@@ -44,7 +45,7 @@ export function CopyText({
     <span className="copied">
       {children ?? <code>{text}</code>}
       <Button className="copy" aria-label={`Copy ${what} ${text}`} onPress={() => copy(text)}>
-        {outcome === 'copied' ? '✓' : outcome === 'refused' ? '✗' : '⧉'}
+        <Icon name={outcome ?? 'copy'} />
       </Button>
       <Announced outcome={outcome} />
     </span>

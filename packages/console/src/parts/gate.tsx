@@ -1,6 +1,6 @@
 // Without a session there is the login and nothing else.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Input } from 'react-aria-components/Input'
 import { Label } from 'react-aria-components/Label'
@@ -11,39 +11,41 @@ import { codeFrom } from '../login-code.ts'
 import { sessionQuery } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
-/** Shows its content to a session. `code`: of the link that opened this page; it is used only when there is no session. */
-export function Gate({ code, children }: { readonly code: string | null; readonly children: ReactNode }): ReactNode {
+interface GateProps {
+  /** The code of the link that opened this page: once, then null. */
+  readonly takeCode: () => string | null
+  readonly children: ReactNode
+}
+
+/** Shows its content to a session. A code is used only where there is none: it never replaces a session. */
+export function Gate({ takeCode, children }: GateProps): ReactNode {
   const session = useQuery(sessionQuery)
-  if (session.data !== undefined) return children
-  if (session.error === null)
-    return (
-      <LoginFrame>
-        <Reading what="your session" />
-      </LoginFrame>
-    )
-  if (isSignedOut(session.error)) return <Login code={code} />
+  const isSignedIn = session.data !== undefined && !isSignedOut(session.error)
+  useEffect(() => {
+    if (isSignedIn) takeCode()
+  }, [isSignedIn, takeCode])
+  if (isSignedIn) return children
+  if (isSignedOut(session.error)) return <Login takeCode={takeCode} />
   return (
     <LoginFrame>
-      <Failure error={session.error} again={() => void session.refetch()} />
+      {session.error === null ? <Reading what="your session" /> : <Failure error={session.error} again={() => void session.refetch()} />}
     </LoginFrame>
   )
 }
 
-function Login({ code }: { readonly code: string | null }): ReactNode {
+function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
   const [pasted, setPasted] = useState('')
   const queries = useQueryClient()
   const exchange = useMutation({
     mutationFn: (given: string) => send({ method: 'POST', path: `${API}/sessions`, body: { code: given } }),
-    onSuccess: () => queries.resetQueries({ queryKey: sessionQuery.queryKey })
+    // All of them: what an earlier session of this page read is not shown to another one.
+    onSuccess: () => queries.resetQueries()
   })
-  // A code can be exchanged once, so it is sent once, also where effects run twice.
-  const isSent = useRef(false)
   const { mutate } = exchange
   useEffect(() => {
-    if (code === null || isSent.current) return
-    isSent.current = true
-    mutate(code)
-  }, [code, mutate])
+    const code = takeCode()
+    if (code !== null) mutate(code)
+  }, [takeCode, mutate])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (pasted.trim() !== '') mutate(codeFrom(pasted))
@@ -56,7 +58,7 @@ function Login({ code }: { readonly code: string | null }): ReactNode {
       </p>
       {exchange.error !== null && <Failure error={exchange.error} />}
       <form onSubmit={submit}>
-        <TextField className="field" type="password" value={pasted} onChange={setPasted} autoComplete="off" isRequired autoFocus>
+        <TextField className="field" type="password" value={pasted} onChange={setPasted} autoComplete="one-time-code" isRequired autoFocus>
           <Label>Link or code</Label>
           <Input className="input" />
           <Text slot="description" className="hint">

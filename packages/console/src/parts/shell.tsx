@@ -41,7 +41,7 @@ export function Shell(): ReactNode {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <header className="bar">
+      <header className={isOpen ? 'bar open' : 'bar'}>
         <Link to="/" className="name">
           Trunkline
         </Link>

@@ -1,15 +1,14 @@
 // The table of every list: loading, empty, refused, more.
 import { type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table'
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { counted } from '../format.ts'
 import { type List, ROWS_MAX } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
-/** A column. `isWide`: left out on a phone; the row's own page has it. */
+/** A column. On a phone each row is a block, with the names of the columns before its values. */
 export interface Column<Row> {
   readonly name: string
-  readonly isWide?: boolean
   readonly isNumber?: boolean
   readonly cell: (row: Row) => ReactNode
 }
@@ -25,6 +24,11 @@ interface ListTableProps<Row> {
 }
 
 const FEATURES = tableFeatures({})
+// Browsers take the meaning from a table whose rows are shown as blocks, so each part says what it is.
+const ROLES = {
+  ...{ table: { role: 'table' }, group: { role: 'rowgroup' }, row: { role: 'row' } },
+  ...{ head: { role: 'columnheader' }, cell: { role: 'cell' } }
+} as const
 
 /** A list with all its states. Rows that were read stay while a later page is refused. */
 export function ListTable<Row extends object>({ what, list, columns, idOf, empty }: ListTableProps<Row>): ReactNode {
@@ -41,15 +45,20 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
           <Rows rows={rows} columns={columns} idOf={idOf} />
         </section>
       )}
-      <p className="after" role="status">
+      <p className="after" role="status" aria-busy={isReading}>
         {isReading ? `Reading ${what}…` : `${counted(rows.length)} ${what}${more === null && !isAtBound ? ', all that there are' : ''}`}
         {isAtBound && `: more than ${counted(ROWS_MAX)} are not shown. Narrow the list with a filter.`}
       </p>
-      {more !== null && (
-        <Button className="button" onPress={more} isDisabled={isReading}>
-          Show more
+      <div className="buttons">
+        {more !== null && (
+          <Button className="button" onPress={more} isDisabled={isReading}>
+            Show more
+          </Button>
+        )}
+        <Button className="button" onPress={again} isDisabled={isReading}>
+          Read again
         </Button>
-      )}
+      </div>
     </>
   )
 }
@@ -64,34 +73,31 @@ export function Rows<Row extends object>({
   readonly columns: readonly Column<Row>[]
   readonly idOf: (row: Row) => string
 }): ReactNode {
-  const definitions: ColumnDef<typeof FEATURES, Row>[] = columns.map(({ name, cell }) => ({
-    ...{ id: name, header: name },
-    cell: ({ row }) => cell(row.original)
-  }))
+  const definitions = useMemo(() => definitionsOf(columns), [columns])
   const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: idOf })
-  const classOf = (name: string) => {
-    const column = columns.find(each => each.name === name)
-    return [column?.isWide === true ? 'wide' : '', column?.isNumber === true ? 'number' : ''].filter(each => each !== '').join(' ')
-  }
+  const numbers = new Set(columns.flatMap(({ name, isNumber }) => (isNumber === true ? [name] : [])))
+  const classOf = (name: string) => (numbers.has(name) ? 'number' : undefined)
   return (
-    <table>
-      <thead>
+    <table {...ROLES.table}>
+      <thead {...ROLES.group}>
         {table.getHeaderGroups().map(group => (
-          <tr key={group.id}>
+          <tr key={group.id} {...ROLES.row}>
             {group.headers.map(header => (
-              <th key={header.id} scope="col" className={classOf(header.column.id)}>
+              <th key={header.id} scope="col" className={classOf(header.column.id)} {...ROLES.head}>
                 <table.FlexRender header={header} />
               </th>
             ))}
           </tr>
         ))}
       </thead>
-      <tbody>
+      <tbody {...ROLES.group}>
         {table.getRowModel().rows.map(row => (
-          <tr key={row.id}>
+          <tr key={row.id} {...ROLES.row}>
             {row.getAllCells().map(cell => (
-              <td key={cell.id} className={classOf(cell.column.id)}>
-                <table.FlexRender cell={cell} />
+              <td key={cell.id} className={classOf(cell.column.id)} data-name={cell.column.id} {...ROLES.cell}>
+                <div>
+                  <table.FlexRender cell={cell} />
+                </div>
               </td>
             ))}
           </tr>
@@ -99,4 +105,8 @@ export function Rows<Row extends object>({
       </tbody>
     </table>
   )
+}
+
+function definitionsOf<Row extends object>(columns: readonly Column<Row>[]): ColumnDef<typeof FEATURES, Row>[] {
+  return columns.map(({ name, cell }) => ({ id: name, header: name, cell: ({ row }) => cell(row.original) }))
 }

@@ -1,7 +1,9 @@
 // Requests over time. For the eye; the sums beside it are text.
-import { createChart, HistogramSeries, type UTCTimestamp } from 'lightweight-charts'
+import { createChart, HistogramSeries, type Time, type UTCTimestamp } from 'lightweight-charts'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { localTime } from '../format.ts'
 import type { TrafficBar } from '../traffic.ts'
+import { TIME_ZONE } from './values.tsx'
 
 const HEIGHT = 180
 
@@ -23,10 +25,10 @@ export function TrafficChart({ bars }: { readonly bars: readonly TrafficBar[] })
       },
       grid: { vertLines: { visible: false }, horzLines: { visible: false } },
       rightPriceScale: { borderVisible: false },
-      timeScale: { borderVisible: false, timeVisible: true, fixLeftEdge: true, fixRightEdge: true },
+      timeScale: { borderVisible: false, fixLeftEdge: true, fixRightEdge: true, tickMarkFormatter: clock },
       handleScroll: false,
       handleScale: false,
-      localization: { priceFormatter: (count: number) => String(Math.round(count)) }
+      localization: { priceFormatter: (count: number) => String(Math.round(count)), timeFormatter: clock }
     })
     const all = chart.addSeries(HistogramSeries, { color: styles.borderTopColor, lastValueVisible: false, priceLineVisible: false })
     const failed = chart.addSeries(HistogramSeries, { color: styles.outlineColor, lastValueVisible: false, priceLineVisible: false })
@@ -40,4 +42,9 @@ export function TrafficChart({ bars }: { readonly bars: readonly TrafficBar[] })
 
 function seconds(milliseconds: number): UTCTimestamp {
   return Math.floor(milliseconds / 1000) as UTCTimestamp
+}
+
+/** Hours and minutes in the zone of all other times of the console; the library alone would show UTC. */
+function clock(time: Time): string {
+  return typeof time === 'number' ? localTime(new Date(time * 1000).toISOString(), TIME_ZONE).slice(11, 16) : ''
 }
