@@ -12,6 +12,8 @@ export interface TimedStep {
 export interface Place {
   /** From 0 (the earliest recorded time) to 1 (the latest); null without a time. */
   readonly start: number | null
+  /** Where the step before it that has a time stands: the time between them is drawn as a line. */
+  readonly from: number | null
   /** The end of a step with a recorded duration, on the same scale; otherwise null: the step is an instant. */
   readonly end: number | null
   /** After the earliest recorded time; null without a time. */
@@ -33,7 +35,7 @@ export interface Waterfall {
 
 /** A gap below this share of the whole is too narrow to see. */
 const SHARE_MIN = 0.01
-const NO_PLACE: Place = { start: null, end: null, offset: null, sincePrevious: null }
+const NO_PLACE: Place = { start: null, from: null, end: null, offset: null, sincePrevious: null }
 
 /** Places of steps, in the order in which they were given. */
 export function waterfallOf(steps: readonly TimedStep[]): Waterfall {
@@ -53,9 +55,10 @@ export function waterfallOf(steps: readonly TimedStep[]): Waterfall {
     if (time === null) return NO_PLACE
     const since = previous === null ? null : time - previous
     if (since !== null && since < 0n) isOutOfOrder = true
+    const from = on(previous)
     previous = time
     return {
-      ...{ start: on(time), end: on(ends[index] ?? null), offset: `+${durationText(time - first)}` },
+      ...{ start: on(time), from, end: on(ends[index] ?? null), offset: `+${durationText(time - first)}` },
       sincePrevious: since === null ? null : `${since < 0n ? '' : '+'}${durationText(since)}`
     }
   })

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { waterfallOf } from '../src/waterfall.ts'
 
 const at = (seconds: string) => `2026-11-27T14:03:${seconds}Z`
-const UNPLACED = { start: null, end: null, offset: null, sincePrevious: null }
+const UNPLACED = { start: null, from: null, end: null, offset: null, sincePrevious: null }
 
 test('a step stands where it was recorded, and an instant has no length', () => {
   const { places, scale, total, isOutOfOrder } = waterfallOf([{ at: at('00') }, { at: at('01') }, { at: at('04'), took_ms: 1_000 }])
   assert.deepEqual(places, [
-    { start: 0, end: null, offset: '+0 µs', sincePrevious: null },
-    { start: 0.2, end: null, offset: '+1 s', sincePrevious: '+1 s' },
-    { start: 0.8, end: 1, offset: '+4 s', sincePrevious: '+3 s' }
+    { start: 0, from: null, end: null, offset: '+0 µs', sincePrevious: null },
+    { start: 0.2, from: 0, end: null, offset: '+1 s', sincePrevious: '+1 s' },
+    { start: 0.8, from: 0.2, end: 1, offset: '+4 s', sincePrevious: '+3 s' }
   ])
   assert.deepEqual([scale, total, isOutOfOrder], ['linear', '5 s', false])
 })
@@ -18,7 +18,7 @@ test('a step stands where it was recorded, and an instant has no length', () => 
 test('a step without a recorded time has no place, and the one after it counts from the last known time', () => {
   const { places, total } = waterfallOf([{ at: at('00') }, { at: null, took_ms: 5_000 }, { at: at('02') }])
   assert.deepEqual(places[1], UNPLACED)
-  assert.equal(places[2]?.sincePrevious, '+2 s')
+  assert.deepEqual([places[2]?.from, places[2]?.sincePrevious], [0, '+2 s'])
   assert.equal(total, '2 s')
 })
 
@@ -34,9 +34,9 @@ test('times that run backwards are shown as recorded, and named', () => {
   const { places, isOutOfOrder, total } = waterfallOf([{ at: at('02') }, { at: at('01') }, { at: at('03') }])
   assert.equal(isOutOfOrder, true)
   assert.deepEqual(places, [
-    { start: 0.5, end: null, offset: '+1 s', sincePrevious: null },
-    { start: 0, end: null, offset: '+0 µs', sincePrevious: '-1 s' },
-    { start: 1, end: null, offset: '+2 s', sincePrevious: '+2 s' }
+    { start: 0.5, from: null, end: null, offset: '+1 s', sincePrevious: null },
+    { start: 0, from: 0.5, end: null, offset: '+0 µs', sincePrevious: '-1 s' },
+    { start: 1, from: 0, end: null, offset: '+2 s', sincePrevious: '+2 s' }
   ])
   assert.equal(total, '2 s')
 })

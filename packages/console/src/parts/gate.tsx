@@ -33,6 +33,8 @@ export function Gate({ takeCode, children }: GateProps): ReactNode {
   )
 }
 
+const NEW_LINK = 'A code works once and for ten minutes. Create another link with the command above.'
+
 function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
   const [pasted, setPasted] = useState('')
   const queries = useQueryClient()
@@ -56,7 +58,7 @@ function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
         Run <code>npm run cli -- operator link</code> on the machine of the service. Open the link that it prints, or paste it here. It is
         valid for ten minutes and once.
       </p>
-      {exchange.error !== null && <Failure error={exchange.error} />}
+      {exchange.error !== null && <Failure error={exchange.error} advice={isSignedOut(exchange.error) ? NEW_LINK : undefined} />}
       <form onSubmit={submit}>
         <TextField className="field" type="password" value={pasted} onChange={setPasted} autoComplete="one-time-code" isRequired autoFocus>
           <Label>Link or code</Label>

@@ -22,8 +22,15 @@ export function Empty({ children }: { readonly children: ReactNode }): ReactNode
   )
 }
 
+interface FailureProps {
+  readonly error: Error
+  readonly again?: (() => void) | undefined
+  /** Where the page knows better than the status what to do. */
+  readonly advice?: string | undefined
+}
+
 /** A refused or unanswered request: what to do, its code and its request id. */
-export function Failure({ error, again }: { readonly error: Error; readonly again?: (() => void) | undefined }): ReactNode {
+export function Failure({ error, again, advice }: FailureProps): ReactNode {
   const refusal = error instanceof Refusal ? error : null
   return (
     <div className="failure" role="alert">
@@ -34,7 +41,7 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
         <dt>Code</dt>
         <dd>{refusal === null ? 'console_fault' : <CodeLink refusal={refusal} />}</dd>
         <dt>What to do</dt>
-        <dd>{adviceFor(refusal)}</dd>
+        <dd>{advice ?? adviceFor(refusal)}</dd>
         {refusal?.requestId != null && (
           <>
             <dt>Request</dt>
@@ -61,7 +68,7 @@ function CodeLink({ refusal }: { readonly refusal: Refusal }): ReactNode {
 function adviceFor(refusal: Refusal | null): string {
   if (refusal === null) return 'Reload the page. If it happens again, report the message with the version of the service.'
   const wait = refusal.retryAfterSeconds === null ? 'a moment' : `${refusal.retryAfterSeconds} s`
-  if (refusal.status === 0) return 'Check that the service runs: its own page says so at /health/ready.'
+  if (refusal.status === 0) return 'Check that the service runs: it answers at /readyz.'
   if (refusal.status === 403) return 'Your session lacks the scope that this needs. Ask for a link with it: cli operator link --scope …'
   if (refusal.status === 404) return 'Check the id. A record may have been deleted, or be older than what is kept.'
   if (refusal.status === 429) return `Wait ${wait}, then try again.`

@@ -66,6 +66,9 @@ function Bar({ place }: { readonly place: Place | undefined }): ReactNode {
   return (
     <svg className="time-bar" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
       <rect className="track" x="0" y="4" width={WIDTH} height="2" />
+      {place?.from != null && (
+        <rect className="lead" x={Math.min(place.from, start) * WIDTH} y="3" width={Math.abs(start - place.from) * WIDTH} height="4" />
+      )}
       <rect className="mark" x={Math.min(start * WIDTH, WIDTH - INSTANT)} y="0" width={length} height="10" rx="2" />
     </svg>
   )
