@@ -22,7 +22,8 @@ const EDGE =
 const COMPOSED_SQL = /^packages\/server\/src\/store\/orders\/list\.ts$/
 
 // What they parse is their own: files and rows this program wrote, cursors it signed, what a child or the service itself printed. The
-// strict reader of REST bodies has the same limits and names the field that is wrong. The client bounds an answer, and may import nothing; the console reads what its own service answered.
+// strict reader of REST bodies has the same limits and names the field that is wrong. The client bounds an answer, and may import nothing;
+// the console reads what its own service answered.
 const OWN_JSON =
   /^packages\/(client\/src\/(answer|webhooks\/verify|streams\/connection)\.ts|console\/src\/api\.ts|core\/src\/(domain\/json|app\/broker-access\/credentials|app\/connect\/verifier)\.ts|(durable-pglite\/src\/(create|lock)\.ts|server\/src\/(store|demo)\/)|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|brokerage\/(folder|state|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
 
