@@ -1,15 +1,17 @@
-// `npm run console`: the console as the service serves it, in `packages/console/dist`.
+// The console as the service serves it, in `packages/console/dist`.
 import { resolve } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { build, type Plugin } from 'vite'
 import { outFolder } from '../client/out.ts'
 
-const USAGE = `npm run console -- [--out FOLDER]
+const USAGE = `node scripts/run.mjs scripts/console/build.ts [--out FOLDER]
 
 Builds the console: a page, its scripts and styles with names that change with their contents, and the licences of what they contain.
   --out  a folder, which is emptied first; default packages/console/dist
 `
 const CONSOLE = resolve(import.meta.dirname, '..', '..', 'packages/console')
+/** Where the built files are. */
+export const DIST = resolve(CONSOLE, 'dist')
 
 /** Writes the files into an empty folder. The bytes depend on nothing but the sources and the locked tools. */
 export async function buildConsole(folder: string): Promise<void> {
@@ -47,6 +49,6 @@ function englishOnly(): Plugin {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const folder = outFolder(USAGE, resolve(CONSOLE, 'dist'))
+  const folder = outFolder(USAGE, DIST)
   if (folder !== null) await buildConsole(folder)
 }

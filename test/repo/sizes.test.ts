@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'packages/client/dist/index.js': 'built: the sources of the client in one file',
   'packages/client/dist/streams.js': 'built: the streams of the client in one file',
   'packages/client/dist/types/generated/openapi.d.ts': 'built: the declarations of what is generated',
+  'packages/console/src/generated/admin.ts': 'generated: one type for each record of the operators’ API',
   'packages/client/src/generated/openapi.ts': 'generated: one type for each record and each operation of the service'
 }
 

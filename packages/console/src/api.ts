@@ -1,4 +1,5 @@
-// The operators' API as the console uses it: requests, refusals and the shapes of answers.
+// The operators' API as the console uses it: requests and refusals.
+import type { Reads } from './generated/admin.ts'
 import { type ApiRequest, targetOf } from './snippets.ts'
 
 export const API = '/admin/v1'
@@ -103,14 +104,30 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
 }
 
-/** Reads a record. The service is of the same build as the console, so its shape is not checked again. */
-export async function read<T>(request: ApiRequest, signal?: AbortSignal): Promise<T> {
-  return (await send(request, signal)) as T
+/** A request whose answer has this type. */
+export interface ReadRequest<Answer> extends ApiRequest {
+  readonly method: 'GET'
+  /** For the compiler only: no request has it. */
+  readonly answer?: Answer
 }
 
-/** A request for `/admin/v1` and more. Parts of a path that come from records are encoded by the caller. */
-export function get(path: string, query: Readonly<Record<string, string | undefined>> = {}): ApiRequest {
-  return { method: 'GET', path: `${API}${path}`, query }
+/** Reads a record. The service is of the same build as the console, so its shape is not checked again. */
+export async function read<Answer>(request: ReadRequest<Answer>, signal?: AbortSignal): Promise<Answer> {
+  return (await send(request, signal)) as Answer
+}
+
+type Parts<Path extends keyof Reads> = Readonly<Record<Reads[Path]['parts'], string>>
+type FiltersOf<Path extends keyof Reads> = { readonly [name in Reads[Path]['filters']]?: string | undefined }
+
+/** A request for what is at a path below `/admin/v1`, whose parts are encoded here. Filters that are undefined are not sent. */
+export function get<Path extends keyof Reads>(
+  path: Path,
+  parts: Parts<Path>,
+  filters: FiltersOf<Path> = {}
+): ReadRequest<Reads[Path]['answer']> {
+  const named: Readonly<Record<string, string>> = parts
+  const encoded = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(named[name] ?? ''))
+  return { method: 'GET', path: `${API}${encoded}`, query: filters }
 }
 
 /** One page of a list. */
@@ -118,173 +135,4 @@ export interface Page<Row> {
   readonly data: readonly Row[]
   /** Null on the last page. */
   readonly next_cursor: string | null
-}
-
-/** The session of this browser. */
-export interface Session {
-  readonly session_id: string
-  readonly operator: string
-  readonly scopes: readonly string[]
-  readonly expires_at: string | null
-}
-/** The state of the service, counted from the memory of its nodes. */
-export interface Overview {
-  /** What a newcomer does first; null where it could not be determined. */
-  readonly steps: {
-    readonly user_created: boolean | null
-    readonly sandbox_connected: boolean | null
-    readonly order_placed: boolean | null
-  }
-  readonly nodes: readonly NodeOverview[]
-}
-export interface NodeOverview {
-  readonly node: string
-  readonly version: string | null
-  readonly started_at: string | null
-  /** Null: it did not answer. */
-  readonly health: 'ok' | 'draining' | 'failing' | null
-  /** Why `health` is not `ok`. */
-  readonly reason: string | null
-  /** The minutes of the last 24 hours that had requests; null: it did not answer. */
-  readonly minutes: readonly TrafficMinute[] | null
-}
-export interface TrafficMinute {
-  readonly at: string
-  readonly requests: number
-  /** Failed requests, by code. */
-  readonly errors: Readonly<Record<string, number>>
-}
-export interface Platform {
-  readonly platform_id: string
-  readonly name: string | null
-  readonly created_at: string
-}
-export interface User {
-  readonly user_key: string
-  readonly user_id: string
-  readonly platform_id: string
-  readonly created_at: string
-  readonly disabled_at: string | null
-}
-export interface Connection {
-  readonly connection_id: string
-  readonly user_key: string
-  readonly user_id: string
-  readonly platform_id: string
-  readonly broker: string
-  readonly connection_type: string
-  readonly status: string
-  readonly broken_code: string | null
-  readonly broken_reason: string | null
-  readonly environment: string | null
-  /** Null: the user's owner did not answer. */
-  readonly health: string | null
-  readonly health_since: string | null
-  readonly health_reason: string | null
-  readonly created_at: string
-}
-export interface Order {
-  readonly order_id: string
-  readonly cl_order_id: string
-  readonly user_key: string
-  readonly user_id: string
-  readonly connection_id: string
-  readonly account_id: string
-  readonly account_number: string
-  readonly broker: string
-  readonly normalized_status: string
-  readonly broker_status: string | null
-  readonly broker_message: string | null
-  readonly reject_code: string | null
-  readonly submission: {
-    readonly state: string
-    readonly since: string
-    readonly attempts: number
-    readonly method: string | null
-  }
-  readonly side: string
-  readonly order_qty: string | null
-  readonly order_notional: string | null
-  readonly filled_qty: string
-  readonly average_fill_price: string | null
-  readonly order_type: string
-  readonly order_tif: string
-  readonly order_limit_price: string | null
-  readonly stop_price: string | null
-  readonly symbol: string | null
-  readonly instrument: string
-  readonly trading_day: string
-  readonly entry_time: string
-  readonly last_exec_time: string | null
-  readonly last_modified_time: string
-  readonly replaces_order_id: string | null
-  readonly replaced_by_order_id: string | null
-  readonly revision: number
-}
-/** A step of an order. Members beside these are shown under their names. */
-export interface OrderStep {
-  readonly step: string
-  readonly at: string | null
-  readonly took_ms?: number | null
-}
-export interface OrderSteps {
-  readonly data: readonly OrderStep[]
-  /** Why steps may be missing; null if none are. */
-  readonly incomplete: string | null
-}
-/** An update of a user's log. */
-export interface UserEvent {
-  readonly seq: number
-  readonly event_id: string
-  readonly type: string
-  readonly user_id: string
-  readonly data: unknown
-}
-export interface EventPage {
-  readonly data: readonly UserEvent[]
-  readonly next_after: number | null
-  readonly oldest_seq: number
-  readonly last_seq: number
-}
-export interface LoggedRequest {
-  readonly request_id: string
-  readonly at: string
-  readonly method: string
-  /** The pattern of the route. */
-  readonly route: string | null
-  readonly status: number
-  readonly code: string | null
-  readonly took_ms: number
-  readonly platform_id: string | null
-  readonly user_id: string | null
-  readonly address: string | null
-  readonly node: string | null
-}
-export interface AuditEntry {
-  readonly sequence: string
-  readonly at: string
-  readonly actor: string | null
-  readonly action: string
-  readonly target: string | null
-  readonly request_id: string | null
-}
-export interface Delivery {
-  readonly delivery_id: string
-  readonly message_id: string
-  readonly endpoint_id: string
-  readonly user_id: string | null
-  readonly reason: string
-  readonly attempt: number
-  readonly started_at: string
-  readonly took_ms: number
-  readonly status: number | null
-  /** Null: it was delivered. */
-  readonly failure: string | null
-  readonly retry_at: string | null
-}
-/** What an id names. */
-export interface Found {
-  readonly kind: string
-  readonly id: string
-  readonly user_key: string | null
 }

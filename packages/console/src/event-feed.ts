@@ -1,6 +1,6 @@
 // Follows the updates of a user: each request waits until there is one.
 import { useEffect, useRef, useState } from 'react'
-import { type EventPage, get, read } from './api.ts'
+import { get, read } from './api.ts'
 import { type EventLog, emptyLog, withPage } from './event-log.ts'
 
 const WAIT_SECONDS = '25'
@@ -27,8 +27,7 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
       while (!stop.signal.aborted) {
         const began = performance.now()
         try {
-          const query = { user, after: String(latest.current.after), wait: WAIT_SECONDS }
-          const page = await read<EventPage>(get('/events', query), stop.signal)
+          const page = await read(get('/events', {}, { user, after: String(latest.current.after), wait: WAIT_SECONDS }), stop.signal)
           latest.current = withPage(latest.current, page)
           setLog(latest.current)
           setError(null)

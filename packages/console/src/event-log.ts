@@ -1,5 +1,20 @@
 // The updates of one user as the inspector keeps them: in order, each once, bounded, and with what is missing named.
-import type { EventPage, UserEvent } from './api.ts'
+
+/** What the inspector needs of an update. */
+export interface UserEvent {
+  readonly seq: number
+  readonly event_id: string
+  readonly type: string
+  readonly data: unknown
+}
+
+/** What it needs of a page of updates. */
+export interface UserEvents {
+  readonly data: readonly UserEvent[]
+  /** The `seq` of the oldest update that is still kept. */
+  readonly oldest_seq: number
+  readonly last_seq: number
+}
 
 /** Older updates leave the page at this bound; the log still has them, by `after`. */
 export const EVENTS_MAX = 1_000
@@ -23,7 +38,7 @@ export function emptyLog(after: number): EventLog {
 }
 
 /** With another page. A page that was read twice changes nothing. */
-export function withPage(log: EventLog, page: EventPage): EventLog {
+export function withPage(log: EventLog, page: UserEvents): EventLog {
   const fresh = page.data.filter(({ seq }) => seq > log.after)
   const all = [...log.events, ...fresh]
   const dropped = Math.max(all.length - EVENTS_MAX, 0)

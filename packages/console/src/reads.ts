@@ -1,25 +1,25 @@
 // How pages read: one record, a list in pages, and the session.
 import { queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { type Page, read, type Session } from './api.ts'
-import { type ApiRequest, targetOf } from './snippets.ts'
+import { get, type Page, type ReadRequest, read } from './api.ts'
+import { targetOf } from './snippets.ts'
 
 /** More rows than this are not kept: filters find the others. */
 export const ROWS_MAX = 2_000
-
-export const SESSION: ApiRequest = { method: 'GET', path: '/admin/v1/session' }
+/** Of a page, and of a list that has only one: the most that the service lists at once. */
+export const PAGE_ROWS = 100
 
 /** The session of this browser; an error with status 401 without one. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => read<Session>(SESSION, signal),
+  queryFn: ({ signal }) => read(get('/session', {}), signal),
   staleTime: 60_000
 })
 
 /** One record. `refreshMs`: how often it is read again while the page is visible. */
-export function useRecord<T>(request: ApiRequest, refreshMs?: number): UseQueryResult<T> {
+export function useRecord<Answer>(request: ReadRequest<Answer>, refreshMs?: number): UseQueryResult<Answer> {
   return useQuery({
     queryKey: ['record', targetOf(request)],
-    queryFn: ({ signal }) => read<T>(request, signal),
+    queryFn: ({ signal }) => read(request, signal),
     ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
   })
 }
@@ -37,11 +37,10 @@ export interface List<Row> {
 }
 
 /** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
-export function useList<Row>(request: ApiRequest): List<Row> {
+export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
   const query = useInfiniteQuery({
     queryKey: ['list', targetOf(request)],
-    queryFn: ({ signal, pageParam }) =>
-      read<Page<Row>>({ ...request, query: { ...request.query, ...(pageParam === null ? {} : { cursor: pageParam }) } }, signal),
+    queryFn: ({ signal, pageParam }) => read(pageAt(request, pageParam), signal),
     initialPageParam: FIRST_PAGE,
     getNextPageParam: page => page.next_cursor
   })
@@ -55,3 +54,7 @@ export function useList<Row>(request: ApiRequest): List<Row> {
 }
 
 const FIRST_PAGE: string | null = null
+
+function pageAt<Row>(request: ReadRequest<Page<Row>>, cursor: string | null): ReadRequest<Page<Row>> {
+  return cursor === null ? request : { ...request, query: { ...request.query, cursor } }
+}

@@ -18,11 +18,15 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/order.tsx'), 'OrderPage')
   }),
   createRoute({
-    ...{ getParentRoute, path: '/users', validateSearch: filtersOf(['platform']) },
+    ...{ getParentRoute, path: '/users', validateSearch: filtersOf(['platform', 'user_id']) },
     component: lazyRouteComponent(() => import('./pages/users.tsx'), 'UsersPage')
   }),
   createRoute({
-    ...{ getParentRoute, path: '/connections', validateSearch: filtersOf(['platform', 'user', 'status', 'broker']) },
+    ...{ getParentRoute, path: '/users/$userKey' },
+    component: lazyRouteComponent(() => import('./pages/user.tsx'), 'UserPage')
+  }),
+  createRoute({
+    ...{ getParentRoute, path: '/connections', validateSearch: filtersOf(['platform', 'user', 'status']) },
     component: lazyRouteComponent(() => import('./pages/connections.tsx'), 'ConnectionsPage')
   }),
   createRoute({
@@ -31,11 +35,11 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/platforms.tsx'), 'PlatformsPage')
   }),
   createRoute({
-    ...{ getParentRoute, path: '/deliveries', validateSearch: filtersOf(['endpoint', 'user']) },
+    ...{ getParentRoute, path: '/deliveries', validateSearch: filtersOf(['platform', 'endpoint', 'user']) },
     component: lazyRouteComponent(() => import('./pages/deliveries.tsx'), 'DeliveriesPage')
   }),
   createRoute({
-    ...{ getParentRoute, path: '/requests', validateSearch: filtersOf(['failed', 'code', 'platform', 'user']) },
+    ...{ getParentRoute, path: '/requests', validateSearch: filtersOf(['failed', 'code', 'request_id', 'platform', 'user']) },
     component: lazyRouteComponent(() => import('./pages/requests.tsx'), 'RequestsPage')
   }),
   createRoute({

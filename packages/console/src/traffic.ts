@@ -1,5 +1,5 @@
-// Sums of the overview. A node that did not answer makes a sum incomplete, never smaller without a word.
-import type { NodeOverview } from './api.ts'
+// Sums of the overview. A node that was not asked makes a sum incomplete, never smaller without a word.
+import type { NodeOverview } from './generated/admin.ts'
 
 export interface Traffic {
   /** One sum for each span, oldest first. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EventPage, UserEvent } from '../src/api.ts'
-import { afterOf, EVENTS_MAX, emptyLog, matching, withPage } from '../src/event-log.ts'
+import { afterOf, EVENTS_MAX, emptyLog, matching, type UserEvent, type UserEvents, withPage } from '../src/event-log.ts'
 
-const event = (seq: number, data: unknown = {}, type = 'orders'): UserEvent => ({ seq, event_id: `event-${seq}`, type, user_id: 'u', data })
-const page = (from: number, to: number, { oldest = 1, last = to } = {}): EventPage => ({
+const event = (seq: number, data: unknown = {}, type = 'orders'): UserEvent => ({ seq, event_id: `event-${seq}`, type, data })
+const page = (from: number, to: number, { oldest = 1, last = to } = {}): UserEvents => ({
   data: Array.from({ length: Math.max(to - from + 1, 0) }, (_, index) => event(from + index)),
-  ...{ next_after: null, oldest_seq: oldest, last_seq: last }
+  ...{ oldest_seq: oldest, last_seq: last }
 })
 
 test('updates are kept in order and once, also when a page is read twice', () => {
@@ -19,7 +18,7 @@ test('updates are kept in order and once, also when a page is read twice', () =>
 })
 
 test('a wait without updates leaves the place in the log', () => {
-  const log = withPage(withPage(emptyLog(7), page(8, 8)), { data: [], next_after: null, oldest_seq: 1, last_seq: 8 })
+  const log = withPage(withPage(emptyLog(7), page(8, 8)), { data: [], oldest_seq: 1, last_seq: 8 })
   assert.deepEqual([log.after, log.events.length], [8, 1])
 })
 
@@ -31,7 +30,7 @@ test('updates that are no longer kept are named, not passed over', () => {
 })
 
 test('where nothing is kept at all, the feed goes on after what is missing', () => {
-  const log = withPage(emptyLog(2), { data: [], next_after: null, oldest_seq: 11, last_seq: 10 })
+  const log = withPage(emptyLog(2), { data: [], oldest_seq: 11, last_seq: 10 })
   assert.deepEqual([log.after, log.missing], [10, [3, 10]])
 })
 

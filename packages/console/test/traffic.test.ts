@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NodeOverview } from '../src/api.ts'
+import type { NodeOverview } from '../src/generated/admin.ts'
 import { trafficOf } from '../src/traffic.ts'
 
 const NOW = Date.parse('2026-11-27T14:07:00Z')

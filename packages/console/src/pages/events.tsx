@@ -5,20 +5,20 @@ import { Button } from 'react-aria-components/Button'
 import { Input } from 'react-aria-components/Input'
 import { Label } from 'react-aria-components/Label'
 import { TextField } from 'react-aria-components/TextField'
-import { get, type UserEvent } from '../api.ts'
+import { get } from '../api.ts'
 import { useEventFeed } from '../event-feed.ts'
-import { afterOf, type EventLog, matching } from '../event-log.ts'
+import { afterOf, type EventLog, matching, type UserEvent } from '../event-log.ts'
 import { counted } from '../format.ts'
 import { CopyText } from '../parts/copy.tsx'
-import { FilterForm } from '../parts/filters.tsx'
+import { choicesOf, FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure } from '../parts/states.tsx'
 
 const route = getRouteApi('/events')
 const FILTERS = [
-  { name: 'user', label: 'User' },
+  { name: 'user', label: 'User (user_key)' },
   { name: 'after', label: 'After seq' },
-  { name: 'type', label: 'Type', values: ['orders', 'positions', 'balances'] }
+  { name: 'type', label: 'Type', choices: choicesOf(['orders', 'positions', 'balances']) }
 ] as const
 
 /** The page of the inspector. */
@@ -28,7 +28,7 @@ export function EventsPage(): ReactNode {
   const { user, type = '' } = filters
   const after = afterOf(filters.after)
   return (
-    <Page title="Events" request={user === undefined ? undefined : get('/events', { user, after: filters.after })}>
+    <Page title="Events" request={user === undefined ? undefined : get('/events', {}, { user, after: filters.after })}>
       <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
       {after === null ? (
         <Empty>
@@ -36,7 +36,7 @@ export function EventsPage(): ReactNode {
         </Empty>
       ) : user === undefined ? (
         <Empty>
-          <p>Give the key of a user whose updates to follow. The list of users has it.</p>
+          <p>Give the key of a user whose updates to follow. Search finds it by the user’s name, and the list of users has it.</p>
         </Empty>
       ) : (
         <Inspector key={`${user} ${after}`} user={user} after={after} type={type} />

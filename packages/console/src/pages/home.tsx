@@ -1,25 +1,28 @@
 // The first page: what a newcomer does first, then the health and the traffic of the service.
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { get, type NodeOverview, type Overview } from '../api.ts'
+import { get } from '../api.ts'
 import { counted } from '../format.ts'
+import type { NodeOverview, OperatorOverview as Overview } from '../generated/admin.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
-import { Missing, Status, Time, Value } from '../parts/values.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
 import { useRecord } from '../reads.ts'
 import { trafficOf } from '../traffic.ts'
 
-const REQUEST = get('/overview')
+const REQUEST = get('/overview', {})
 // The library of the chart is as large as the rest of the page, which is read without it.
 const TrafficChart = lazy(async () => ({ default: (await import('../parts/traffic-chart.tsx')).TrafficChart }))
 
 const REFRESH_MS = 10_000
+/** More are not counted. */
+const UNRESOLVED_COUNTED = 100
 
 /** The page at `/console/`. */
 export function HomePage(): ReactNode {
-  const overview = useRecord<Overview>(REQUEST, REFRESH_MS)
+  const overview = useRecord(REQUEST, REFRESH_MS)
   return (
     <Page title="Home" request={REQUEST}>
       {overview.error !== null && <Failure error={overview.error} again={() => void overview.refetch()} />}
@@ -28,7 +31,7 @@ export function HomePage(): ReactNode {
       ) : (
         <>
           <FirstSteps steps={overview.data.steps} />
-          <Nodes nodes={overview.data.nodes} />
+          <Health overview={overview.data} />
           <TrafficPart nodes={overview.data.nodes} now={overview.dataUpdatedAt} />
         </>
       )}
@@ -43,18 +46,18 @@ function FirstSteps({ steps }: { readonly steps: Overview['steps'] }): ReactNode
     ['Connect the sandbox', steps.sandbox_connected, 'in the portal, with a login of the sandbox'],
     ['Place an order', steps.order_placed, 'with POST /orders']
   ] as const
-  if (all.every(([, isDone]) => isDone === true)) return null
+  if (all.every(([, isDone]) => isDone)) return null
   return (
     <section aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
       <ol className="first-steps">
         {all.map(([name, isDone, how]) => (
           <li key={name}>
-            <span className={isDone === true ? 'status good' : 'status plain'}>
-              <Icon name={isDone === true ? 'done' : 'open'} />
+            <span className={isDone ? 'status good' : 'status plain'}>
+              <Icon name={isDone ? 'done' : 'open'} />
             </span>
             <span>
-              <strong>{name}</strong> {how}: {isDone === null ? <Missing /> : isDone ? 'done' : 'to do'}
+              <strong>{name}</strong> {how}: {isDone ? 'done' : 'to do'}
             </span>
           </li>
         ))}
@@ -73,7 +76,7 @@ const NODES: readonly Column<NodeOverview>[] = [
     name: 'Health',
     cell: ({ health, reason }) => (
       <>
-        <Status status={health} nullMeans="did not answer" />
+        <Status status={health} nullMeans="not asked" />
         {reason !== null && <div className="hint">{reason}</div>}
       </>
     )
@@ -82,11 +85,25 @@ const NODES: readonly Column<NodeOverview>[] = [
   { name: 'Started', cell: ({ started_at: at }) => <Time at={at} /> }
 ]
 
-function Nodes({ nodes }: { readonly nodes: readonly NodeOverview[] }): ReactNode {
+function Health({ overview: { nodes, brokers, unresolved_orders: unresolved } }: { readonly overview: Overview }): ReactNode {
+  const offered = brokers.map(({ broker, environment }) => `${broker} (${environment})`)
   return (
     <section aria-labelledby="health">
       <h2 id="health">Health</h2>
       <Rows rows={nodes} columns={NODES} idOf={({ node }) => node} />
+      <p>
+        {unresolved === 0 ? (
+          'The brokers have every open order.'
+        ) : (
+          <Link to="/orders">
+            <span className="status open">
+              {counted(unresolved)} open {unresolved === 1 ? 'order' : 'orders'} that the broker may not have
+            </span>
+          </Link>
+        )}
+        {unresolved >= UNRESOLVED_COUNTED && ', or more'}
+      </p>
+      <p>Brokers: {offered.length === 0 ? 'none' : offered.join(', ')}.</p>
     </section>
   )
 }
@@ -98,7 +115,9 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
       <section aria-labelledby="traffic">
         <h2 id="traffic">Traffic of the last 24 hours</h2>
         <p>{counted(requests)} requests. A node counts from its start on.</p>
-        {absent.length > 0 && <p className="notice">Without {absent.join(', ')}: no answer. The sums are therefore too low.</p>}
+        {absent.length > 0 && (
+          <p className="notice">Without {absent.join(', ')}: each node counts for itself. The sums are therefore too low.</p>
+        )}
         <p className="hint">
           By quarters of an hour: all requests, and in <span className="status bad">this colour</span> the failed ones.
         </p>

@@ -1,10 +1,13 @@
 // One order: what it is, and its steps as a waterfall.
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { get, type Order, type OrderSteps } from '../api.ts'
+import { get } from '../api.ts'
+import type { Fill, OperatorOrder as Order } from '../generated/admin.ts'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
+import { type Fact, Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
+import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
 import { StepsWaterfall } from '../parts/waterfall.tsx'
 import { useRecord } from '../reads.ts'
@@ -14,8 +17,8 @@ const route = getRouteApi('/orders/$orderId')
 /** The page of an order. */
 export function OrderPage(): ReactNode {
   const { orderId } = route.useParams()
-  const request = get(`/orders/${encodeURIComponent(orderId)}`)
-  const order = useRecord<Order>(request)
+  const request = get('/orders/{order_id}', { order_id: orderId })
+  const order = useRecord(request)
   return (
     <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
       {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
@@ -27,13 +30,14 @@ export function OrderPage(): ReactNode {
           <Facts facts={recordOf(order.data)} />
         </section>
       )}
+      {order.data !== undefined && <Fills order={order.data} />}
     </Page>
   )
 }
 
 function Steps({ orderId }: { readonly orderId: string }): ReactNode {
-  const request = get(`/orders/${encodeURIComponent(orderId)}/steps`)
-  const steps = useRecord<OrderSteps>(request)
+  const request = get('/orders/{order_id}/steps', { order_id: orderId })
+  const steps = useRecord(request)
   return (
     <section aria-labelledby="steps">
       <div className="head">
@@ -53,7 +57,32 @@ function Steps({ orderId }: { readonly orderId: string }): ReactNode {
   )
 }
 
-type Fact = readonly [name: string, value: ReactNode]
+interface Execution extends Fill {
+  /** The symbol of the leg; null for an order of one symbol. */
+  readonly leg: string | null
+}
+
+const FILLS: readonly Column<Execution>[] = [
+  { name: 'Time', cell: fill => <Time at={fill.time} /> },
+  { name: 'Leg', cell: fill => <Value value={fill.leg} nullMeans="none" /> },
+  { name: 'Quantity', isNumber: true, cell: fill => fill.quantity },
+  { name: 'Price', isNumber: true, cell: fill => fill.price },
+  { name: 'Venue', cell: fill => <Value value={fill.exec_dest} /> },
+  { name: 'Fill', cell: fill => <CopyText text={fill.fill_id} what="fill id" /> }
+]
+
+function Fills({ order: { fills, legs } }: { readonly order: Order }): ReactNode {
+  const all = [
+    ...fills.map(fill => ({ ...fill, leg: null })),
+    ...(legs ?? []).flatMap(({ symbol, fills: ofLeg }) => ofLeg.map(fill => ({ ...fill, leg: symbol })))
+  ]
+  return (
+    <section aria-labelledby="fills">
+      <h2 id="fills">Fills</h2>
+      {all.length === 0 ? <p>None.</p> : <Rows rows={all} columns={FILLS} idOf={fill => `${fill.leg} ${fill.fill_id}`} />}
+    </section>
+  )
+}
 
 /** What an operator asks first. */
 function outcomeOf(order: Order): readonly Fact[] {
@@ -89,7 +118,7 @@ function recordOf(order: Order): readonly Fact[] {
     ],
     [
       'User',
-      <Link key="user" to="/orders" search={{ user: order.user_key }}>
+      <Link key="user" to="/users/$userKey" params={{ userKey: order.user_key }}>
         {order.user_id}
       </Link>
     ],
@@ -101,19 +130,6 @@ function recordOf(order: Order): readonly Fact[] {
     ['Replaced by', <OrderLink key="replaced" id={order.replaced_by_order_id} />],
     ['Revision', String(order.revision)]
   ]
-}
-
-function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactNode {
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name} className="fact">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
 }
 
 function Quantity({ order: { order_qty: quantity, order_notional: notional } }: { readonly order: Order }): ReactNode {

@@ -1,21 +1,23 @@
 // Orders: the open and unresolved ones of all users, or all of one user or connection.
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { get, type Order } from '../api.ts'
+import { get } from '../api.ts'
+import type { OperatorOrder as Order } from '../generated/admin.ts'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
-import { useList } from '../reads.ts'
+import { PAGE_ROWS, useList } from '../reads.ts'
 
 const route = getRouteApi('/orders')
 const FILTERS = [
-  { name: 'user', label: 'User' },
+  { name: 'user', label: 'User (user_key)' },
   { name: 'connection', label: 'Connection' }
 ] as const
 
-const COLUMNS: readonly Column<Order>[] = [
+/** Of every list of orders. */
+export const ORDER_COLUMNS: readonly Column<Order>[] = [
   {
     name: 'Order',
     cell: order => (
@@ -37,7 +39,7 @@ const COLUMNS: readonly Column<Order>[] = [
     name: 'User',
 
     cell: order => (
-      <Link to="/orders" search={{ user: order.user_key }}>
+      <Link to="/users/$userKey" params={{ userKey: order.user_key }}>
         {order.user_id}
       </Link>
     )
@@ -54,24 +56,25 @@ function Quantity({ order }: { readonly order: Order }): ReactNode {
 export function OrdersPage(): ReactNode {
   const filters = route.useSearch()
   const navigate = route.useNavigate()
-  const request = get('/orders', filters)
   const isOfOne = filters.user !== undefined || filters.connection !== undefined
+  const request = get('/orders', {}, { ...filters, ...(isOfOne ? {} : { limit: String(PAGE_ROWS) }) })
   return (
     <Page title="Orders" request={request}>
       <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
       {!isOfOne && (
         <p className="hint">
-          Open and unresolved orders of all users. Orders that have ended are listed by user or connection, or found by id.
+          Open orders of all users that the broker may not have. All orders are listed by user or connection, or found by id.
         </p>
       )}
       <ListTable
         what="orders"
-        list={useList<Order>(request)}
-        columns={COLUMNS}
+        list={useList(request)}
+        columns={ORDER_COLUMNS}
+        hasOnePage={!isOfOne}
         idOf={order => order.order_id}
         empty={
           <Empty>
-            <p>{isOfOne ? 'No orders with these filters.' : 'No open and no unresolved orders.'}</p>
+            <p>{isOfOne ? 'No orders with these filters.' : 'The broker has every open order.'}</p>
             <p>
               The guide shows how to place one: <a href="/docs/guides">Guides</a>.
             </p>

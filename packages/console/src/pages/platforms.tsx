@@ -1,20 +1,24 @@
 // Platforms: the applications that use the API.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { get, type Platform } from '../api.ts'
+import { get } from '../api.ts'
+import type { OperatorPlatform as Platform } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Time, Value } from '../parts/values.tsx'
+import { Time } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
-const REQUEST = get('/platforms')
+const REQUEST = get('/platforms', {})
 
 const COLUMNS: readonly Column<Platform>[] = [
   { name: 'Platform', cell: platform => <CopyText text={platform.platform_id} what="platform id" /> },
-  { name: 'Name', cell: platform => <Value value={platform.name} nullMeans="none" /> },
+  { name: 'Name', cell: platform => platform.name },
+  { name: 'client_id', cell: platform => <CopyText text={platform.client_id} what="client id" /> },
+  { name: 'Claims', cell: platform => (platform.claims ? 'yes' : 'no') },
   { name: 'Created', cell: platform => <Time at={platform.created_at} /> },
+  { name: 'Disabled', cell: platform => <Time at={platform.disabled_at} nullMeans="no" /> },
   {
     name: 'Show',
     cell: ({ platform_id: platform }) => (
@@ -36,14 +40,14 @@ export function PlatformsPage(): ReactNode {
     <Page title="Platforms" request={REQUEST}>
       <ListTable
         what="platforms"
-        list={useList<Platform>(REQUEST)}
+        list={useList(REQUEST)}
         columns={COLUMNS}
         idOf={platform => platform.platform_id}
         empty={
           <Empty>
             <p>No platforms yet.</p>
             <p>
-              Create one on the machine of the service: <code>npm run cli -- platform create --name …</code>
+              Create one on the machine of the service, with <code>npm run cli -- platform create</code>.
             </p>
           </Empty>
         }

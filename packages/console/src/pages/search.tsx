@@ -1,7 +1,8 @@
 // Search by one exact id, of any kind.
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Found, get } from '../api.ts'
+import { get } from '../api.ts'
+import type { SearchHit } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
@@ -15,7 +16,7 @@ export function SearchPage(): ReactNode {
   return q === undefined ? (
     <Page title="Search">
       <Empty>
-        <p>Type an id above: of a platform, user, connection, account, order, broker’s order or request.</p>
+        <p>Type an id above: of a platform, user, connection, account, order or request.</p>
       </Empty>
     </Page>
   ) : (
@@ -24,8 +25,8 @@ export function SearchPage(): ReactNode {
 }
 
 function Results({ q }: { readonly q: string }): ReactNode {
-  const request = get('/search', { q })
-  const found = useRecord<{ readonly data: readonly Found[] }>(request)
+  const request = get('/search', {}, { q })
+  const found = useRecord(request)
   return (
     <Page title={`Search for ${q}`} request={request}>
       {found.error !== null && <Failure error={found.error} again={() => void found.refetch()} />}
@@ -39,8 +40,8 @@ function Results({ q }: { readonly q: string }): ReactNode {
       <ul className="results">
         {found.data?.data.map(each => (
           <li key={`${each.kind} ${each.id}`}>
-            <span className="status plain">{each.kind}</span> <CopyText text={each.id} what={`${each.kind} id`} />{' '}
-            <FoundLink found={each} />
+            <span className="status plain">{each.kind}</span> {each.label} <CopyText text={each.id} what={`${each.kind} id`} />{' '}
+            <HitLink hit={each} />
           </li>
         ))}
       </ul>
@@ -48,7 +49,7 @@ function Results({ q }: { readonly q: string }): ReactNode {
   )
 }
 
-function FoundLink({ found: { kind, id, user_key: user } }: { readonly found: Found }): ReactNode {
+function HitLink({ hit: { kind, id, user_key: user } }: { readonly hit: SearchHit }): ReactNode {
   switch (kind) {
     case 'order':
       return (
@@ -68,10 +69,16 @@ function FoundLink({ found: { kind, id, user_key: user } }: { readonly found: Fo
           Show its users
         </Link>
       )
+    case 'request':
+      return (
+        <Link to="/requests" search={{ request_id: id }}>
+          Show the request
+        </Link>
+      )
     default:
       return user === null ? null : (
-        <Link to="/connections" search={{ user }}>
-          Show the user’s connections
+        <Link to="/users/$userKey" params={{ userKey: user }}>
+          Show the user
         </Link>
       )
   }

@@ -5,11 +5,19 @@ import { Input } from 'react-aria-components/Input'
 import { Label } from 'react-aria-components/Label'
 import { TextField } from 'react-aria-components/TextField'
 
+/** A value of a filter, and its name for people. */
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
 /** A filter: a text, or one of some values. */
 export interface Filter<Name extends string> {
   readonly name: Name
   readonly label: string
-  readonly values?: readonly string[]
+  readonly choices?: readonly Choice[]
+  /** Of the choice of no value. */
+  readonly none?: string
 }
 
 interface FilterFormProps<Name extends string> {
@@ -33,8 +41,8 @@ export function FilterForm<Name extends string>({ filters, current, apply }: Fil
   }
   return (
     <form className="filters" onSubmit={submit}>
-      {filters.map(({ name, label, values }) =>
-        values === undefined ? (
+      {filters.map(({ name, label, choices, none = 'Any' }) =>
+        choices === undefined ? (
           <TextField key={name} className="field" value={chosen[name] ?? ''} onChange={value => set(name, value)}>
             <Label>{label}</Label>
             <Input className="input" autoCapitalize="none" spellCheck="false" />
@@ -43,9 +51,11 @@ export function FilterForm<Name extends string>({ filters, current, apply }: Fil
           <label key={name} className="field">
             {label}
             <select className="input" value={chosen[name] ?? ''} onChange={event => set(name, event.target.value)}>
-              <option value="">Any</option>
-              {values.map(value => (
-                <option key={value}>{value}</option>
+              <option value="">{none}</option>
+              {withCurrent(choices, chosen[name]).map(({ value, label: text }) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
               ))}
             </select>
           </label>
@@ -59,4 +69,15 @@ export function FilterForm<Name extends string>({ filters, current, apply }: Fil
       </Button>
     </form>
   )
+}
+
+/** A value of the address stays, also where the choices do not have it (yet). */
+function withCurrent(choices: readonly Choice[], current: string | undefined): readonly Choice[] {
+  if (current === undefined || current === '' || choices.some(({ value }) => value === current)) return choices
+  return [...choices, { value: current, label: current }]
+}
+
+/** Values that are their own names. */
+export function choicesOf(values: readonly string[]): readonly Choice[] {
+  return values.map(value => ({ value, label: value }))
 }

@@ -3,7 +3,7 @@ import { type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table'
 import { type ReactNode, useMemo } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { counted } from '../format.ts'
-import { type List, ROWS_MAX } from '../reads.ts'
+import { type List, PAGE_ROWS, ROWS_MAX } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
 /** A column. On a phone each row is a block, with the names of the columns before its values. */
@@ -21,6 +21,8 @@ interface ListTableProps<Row> {
   readonly idOf: (row: Row) => string
   /** Shown without rows. */
   readonly empty: ReactNode
+  /** The service lists one page only, so that a full one may lack some. */
+  readonly hasOnePage?: boolean
 }
 
 const FEATURES = tableFeatures({})
@@ -31,8 +33,8 @@ const ROLES = {
 } as const
 
 /** A list with all its states. Rows that were read stay while a later page is refused. */
-export function ListTable<Row extends object>({ what, list, columns, idOf, empty }: ListTableProps<Row>): ReactNode {
-  const { rows, error, more, isReading, isAtBound, again } = list
+export function ListTable<Row extends object>({ what, list, columns, idOf, empty, hasOnePage = false }: ListTableProps<Row>): ReactNode {
+  const { rows, error, more, isReading, again } = list
   if (rows === undefined) return error === null ? <Reading what={what} /> : <Failure error={error} again={again} />
   return (
     <>
@@ -46,8 +48,7 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
         </section>
       )}
       <p className="after" role="status" aria-busy={isReading}>
-        {isReading ? `Reading ${what}…` : `${counted(rows.length)} ${what}${more === null && !isAtBound ? ', all that there are' : ''}`}
-        {isAtBound && `: more than ${counted(ROWS_MAX)} are not shown. Narrow the list with a filter.`}
+        {isReading ? `Reading ${what}…` : `${counted(rows.length)} ${what}${extentOf(rows.length, list, hasOnePage)}`}
       </p>
       <div className="buttons">
         {more !== null && (
@@ -61,6 +62,13 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
       </div>
     </>
   )
+}
+
+/** Whether there are more rows than those that are shown. */
+function extentOf(length: number, { more, isAtBound }: List<unknown>, hasOnePage: boolean): string {
+  if (isAtBound) return `: more than ${counted(ROWS_MAX)} are not shown. Narrow the list with a filter.`
+  if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter.'
+  return more === null ? ', all that there are' : ''
 }
 
 /** The rows alone, for parts of pages. */

@@ -1,12 +1,13 @@
 // The steps of an order on one scale, each with all that was recorded of it.
 import type { ReactNode } from 'react'
-import type { OrderStep } from '../api.ts'
+import { shown } from '../format.ts'
+import type { OrderStep } from '../generated/admin.ts'
 import { type Place, waterfallOf } from '../waterfall.ts'
-import { Missing, Time, Value } from './values.tsx'
+import { Missing, Status, Time, Value } from './values.tsx'
 
 /** Steps in the order in which the service lists them. */
 export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[] }): ReactNode {
-  const { places, scale, total, isOutOfOrder } = waterfallOf(steps)
+  const { places, scale, total, isOutOfOrder } = waterfallOf(steps.map(step => ({ at: step.at, took_ms: tookOf(step) })))
   return (
     <>
       <p className="hint">
@@ -25,16 +26,19 @@ export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[]
 }
 
 function Step({ step, place }: { readonly step: OrderStep; readonly place: Place | undefined }): ReactNode {
-  const { step: name, at, took_ms: took, ...details } = step
+  const { step: kind, at, ...details } = step
+  const took = tookOf(step)
   return (
     <li>
       <div className="step-head">
-        <strong>{name}</strong>
+        <span>
+          <strong>{TITLES[kind]}</strong> <Status status={outcomeOf(step)} nullMeans="" />
+        </span>
         <span>
           <Time at={at} nullMeans="time not recorded" />
           {place?.offset != null && <span className="offset">{place.offset}</span>}
           {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the step before)</span>}
-          {took != null && <span className="hint"> took {took} ms</span>}
+          {took !== null && <span className="hint"> took {took} ms</span>}
         </span>
       </div>
       <Bar place={place} />
@@ -53,6 +57,37 @@ function Step({ step, place }: { readonly step: OrderStep; readonly place: Place
       </details>
     </li>
   )
+}
+
+/** The kinds of steps, for people. */
+const TITLES: Readonly<Record<OrderStep['step'], string>> = {
+  request: 'Request',
+  recorded: 'Checked and recorded',
+  sent: 'Sent to the broker',
+  answer: 'Answer of the broker',
+  change: 'Change',
+  delivery: 'Delivery to a webhook endpoint'
+}
+
+/** The member that says how a step went, where there is one. */
+function outcomeOf(step: OrderStep): string | null {
+  const { step: kind, action, result, submission_state: submission, status, failure } = step
+  switch (kind) {
+    case 'request':
+      return `${shown(action)}: ${shown(result)}`
+    case 'answer':
+      return shown(submission)
+    case 'change':
+      return shown(status)
+    case 'delivery':
+      return failure === null ? 'delivered' : shown(failure)
+    default:
+      return null
+  }
+}
+
+function tookOf({ took_ms: took }: OrderStep): number | null {
+  return typeof took === 'number' ? took : null
 }
 
 const WIDTH = 1000
