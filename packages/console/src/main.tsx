@@ -23,6 +23,10 @@ const takeCode = () => {
   return taken
 }
 applyTheme(keptTheme())
+// A browser that goes back may show the page as it was left, also after its session has ended.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
 
 const TRIES = 2
 const queries: QueryClient = new QueryClient({

@@ -1,5 +1,5 @@
 // Around every page: the places, search, the session and the theme.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
@@ -111,15 +111,11 @@ function Search(): ReactNode {
 
 function Account(): ReactNode {
   const { data: session } = useQuery(sessionQuery)
-  const queries = useQueryClient()
   const [theme, setTheme] = useState(keptTheme)
   const signOut = useMutation({
     mutationFn: () => send({ method: 'DELETE', path: `${API}/session` }),
-    onSuccess: () => {
-      queries.clear()
-      // A new document: nothing of the session's answers stays in memory.
-      location.assign('/console/')
-    }
+    // A new document: nothing of the session's answers stays in memory.
+    onSuccess: () => location.assign('/console/')
   })
   return (
     <div className="account">
