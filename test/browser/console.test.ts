@@ -38,8 +38,9 @@ describe('the console', () => {
   })
 
   const linkTo = async (path: string): Promise<string> => {
-    const { code } = await stage.operate('operator', 'link')
-    return `${stage.service.url}/console${path}#code=${code}`
+    const { url, code } = await stage.operate('operator', 'link')
+    assert.equal(url, `${stage.service.url}/console/#code=${code}`)
+    return url.replace('/console/', `/console${path}`)
   }
   const loggedIn = (options: BrowserContextOptions = {}) => visit(browser, { ...options, storageState: session })
   const open = (page: Page, path: string) => page.goto(`${stage.service.url}/console${path}`)
@@ -104,6 +105,25 @@ describe('the console', () => {
     assert.equal(await sent.locator('.mark').count(), 0)
     for (const { quantity, price } of filled.fills)
       await page.getByRole('row').filter({ hasText: price }).filter({ hasText: quantity }).waitFor()
+  })
+
+  test('a newcomer sees which of three steps are done, until all are', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, '/')
+    await page.getByRole('heading', { name: 'Health' }).waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'First steps' }).count(), 0, 'the user has traded')
+    await page.route('**/admin/v1/overview', async route => {
+      const answer = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...answer, steps: { user_created: true, sandbox_connected: false, order_placed: false } } })
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: 'First steps' }).waitFor()
+    const steps = await page.locator('.first-steps li').allInnerTexts()
+    assert.deepEqual(
+      steps.map(step => /(done|to do)$/.exec(step.trim())?.[0]),
+      ['done', 'to do', 'to do']
+    )
   })
 
   test('by keyboard alone an order is found by its id and opened', async () => {

@@ -320,7 +320,8 @@ async function start(
     store: opened,
     ...settlingOver(app),
     keys: () => keys,
-    demoFile: demoFile.path
+    demoFile: demoFile.path,
+    publicUrl
   })
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())

@@ -42,7 +42,8 @@ export async function perform<Name extends OperationName>(console: Console, name
     settleAll: null,
     keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, command: settings.masterKeysCommand, dataDir, create: false }, deps)),
     bus: null,
-    demoFile: join(dataDir, 'demo-platform.json')
+    demoFile: join(dataDir, 'demo-platform.json'),
+    publicUrl: settings.publicUrl
   })
   // Parsed as the service does, so that the same input is refused.
   const output = await admin.perform(name, INPUT_PARSERS[name](input), run)

@@ -26,7 +26,8 @@ function idle(more: object = {}): Admin {
     settle: null,
     settleAll: null,
     keys: missing,
-    demoFile: null
+    demoFile: null,
+    publicUrl: null
   })
 }
 

@@ -71,6 +71,7 @@ export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> 
     settleAll: null,
     keys: () => keys,
     demoFile: null,
+    publicUrl: null,
     ...more
   })
 }

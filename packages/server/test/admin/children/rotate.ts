@@ -38,6 +38,7 @@ const admin = new Admin({
   settle: null,
   settleAll: null,
   keys: () => keys,
-  demoFile: null
+  demoFile: null,
+  publicUrl: null
 })
 await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
