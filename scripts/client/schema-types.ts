@@ -11,12 +11,13 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: unknown
+  readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly description?: string
 }
 
 const KNOWN = new Set(
   (
-    '$ref type const enum anyOf items properties required additionalProperties description title ' +
+    '$ref type const enum anyOf items properties required additionalProperties patternProperties description title ' +
     'format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems examples default'
   ).split(' ')
 )
@@ -47,7 +48,9 @@ function ofType(type: string, schema: Schema, indent: string, isSent: boolean): 
     case 'string':
     case 'boolean':
       return type
+    // Tests of the repository list what may be a number: amounts are strings.
     case 'integer':
+    case 'number':
       return 'number'
     case 'array': {
       const item = typeOf(schema.items ?? {}, indent, isSent)
@@ -56,12 +59,19 @@ function ofType(type: string, schema: Schema, indent: string, isSent: boolean): 
     case 'object':
       return objectOf(schema, indent, isSent)
     default:
-      throw new Error(`the generator does not know the type ${type}: an amount must be a string`)
+      throw new Error(`the generator does not know the type ${type}`)
   }
 }
 
-function objectOf({ properties = {}, required = [], additionalProperties }: Schema, indent: string, isSent: boolean): string {
-  if (typeof additionalProperties === 'object') throw new Error('the generator does not know maps')
+function objectOf(
+  { properties = {}, required = [], additionalProperties, patternProperties = {} }: Schema,
+  indent: string,
+  isSent: boolean
+): string {
+  // Members whose names the schema leaves open: all have one type, or, by a pattern of their names, one of some.
+  const open = [...(isSchema(additionalProperties) ? [additionalProperties] : []), ...Object.values(patternProperties)]
+  const others = open.length === 0 ? null : union(open.map(schema => typeOf(schema, indent, isSent)))
+  if (others !== null && Object.keys(properties).length === 0) return `Readonly<Record<string, ${others}>>`
   const inner = `${indent}${INDENT}`
   const members = Object.entries(properties).map(([name, schema]) => {
     const isOptional = !required.includes(name)
@@ -69,7 +79,12 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`
     return `${comment(schema.description, inner)}${inner}readonly ${key}${isOptional ? '?' : ''}: ${type}${isOptional && isSent ? ' | undefined' : ''}\n`
   })
+  if (others !== null) members.push(`${inner}readonly [name: string]: ${others}\n`)
   return `{\n${members.join('')}${indent}}`
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null
 }
 
 function union(types: readonly string[]): string {

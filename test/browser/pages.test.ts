@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { INHERITED } from '@trunkline/testkit/short-lived'
 import type { Page } from 'playwright-core'
 import type { User } from '../acceptance/api.ts'
+import { fits, passesAxe, RULES_OF_COLOR, SCHEMES, WIDTHS } from './fitness.ts'
 import { GOOD_KEYS } from './keyed-login.ts'
 import { enterDemo, goOn, headingOf, homeLink, logIn, openStage, type Stage } from './stage.ts'
 import { visit } from './visit.ts'
@@ -16,13 +16,8 @@ import { visit } from './visit.ts'
 const ROOT = resolve(import.meta.dirname, '..', '..')
 /** Where screenshots are kept. They take much of this file's processor time, so they are made on request only. */
 const SCREENSHOTS = process.env.TRUNKLINE_SCREENSHOTS === '1' ? join(ROOT, 'test-results', 'pages') : null
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** Higher ones take browsers ages. */
 const SCREENSHOT_PX_MAX = 16_000
-const WIDTHS = [320, 375, 1200] as const
-const SCHEMES = ['light', 'dark'] as const
-/** What of axe a page can break in one colour scheme and keep in the other. */
-const RULES_OF_COLOR = ['color-contrast', 'link-in-text-block']
 const OUTCOMES = [
   ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
   ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable', 'foreign_form']
@@ -365,28 +360,4 @@ async function photograph(page: Page, name: string): Promise<void> {
   const [width, height] = await page.evaluate<[number, number]>('[innerWidth, document.documentElement.scrollHeight]')
   const clip = { x: 0, y: 0, width, height: Math.min(height, SCREENSHOT_PX_MAX) }
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true, clip })
-}
-
-/** Nothing has to be scrolled sideways. */
-async function fits(page: Page, what: string): Promise<void> {
-  const [wide, seen] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
-  assert.ok(wide <= seen, `${what}: ${wide} px wide, ${seen} px seen`)
-}
-
-interface Violation {
-  readonly id: string
-  readonly help: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
-}
-
-/** All rules of axe, or those named. */
-async function passesAxe(page: Page, what: string, rules: readonly string[] | null = null): Promise<void> {
-  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.addScriptTag({ path: AXE })
-  const violations = await page.evaluate<readonly Violation[]>(
-    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) })}).then(found => found.violations)`
-  )
-  const found = violations.map(
-    ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(node => `  ${node.html}\n  ${node.failureSummary}`).join('\n')}`
-  )
-  assert.deepEqual(found, [], what)
 }

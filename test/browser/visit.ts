@@ -10,11 +10,19 @@ export interface Visit extends AsyncDisposable {
   readonly page: Page
 }
 
-/**
- * Opens a browser of its own, with no cookies. Disposing it closes it, and fails when anything was amiss. `isHurried`: its user does not
- * wait for answers.
- */
-export async function visit(browser: Browser, options: BrowserContextOptions = {}, { isHurried = false } = {}): Promise<Visit> {
+interface Habits {
+  /** Its user does not wait for answers. */
+  readonly isHurried?: boolean
+  /** Answers that the page expects to be refused, as `status: address`. */
+  readonly refusals?: RegExp
+}
+
+/** Opens a browser of its own, with no cookies unless they are given. Disposing it closes it, and fails when anything was amiss. */
+export async function visit(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+  { isHurried = false, refusals }: Habits = {}
+): Promise<Visit> {
   const context = await browser.newContext(options)
   const problems: string[] = []
   if (options.javaScriptEnabled !== false) {
@@ -28,7 +36,8 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   context.on('requestfailed', request => isHurried || problems.push(`no answer: ${request.url()} ${request.failure()?.errorText}`))
   context.on('request', request => problems.push(...complaintsAbout(request)))
   context.on('response', response => {
-    if (!response.request().isNavigationRequest() && response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`)
+    const refusal = `${response.status()}: ${response.url()}`
+    if (!response.request().isNavigationRequest() && response.status() >= 400 && refusals?.test(refusal) !== true) problems.push(refusal)
   })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)

@@ -9,9 +9,9 @@ export interface Ban {
   readonly except?: RegExp
 }
 
-const SHIPPED = /^packages\/(?!testkit\/)[^/]+\/src\/.*\.ts$/
-const CODE = /\.(ts|mjs|js)$/
-const TEXT = /(\.(ts|mjs|js|json|md|sql|css|eta|html|yml|yaml)|^\.ci\/run|^\.npmrc|^LICENSE)$/
+const SHIPPED = /^packages\/(?!testkit\/)[^/]+\/src\/.*\.tsx?$/
+const CODE = /\.(tsx?|mjs|js)$/
+const TEXT = /(\.(tsx?|mjs|js|json|md|sql|css|eta|html|yml|yaml)|^\.ci\/run|^\.npmrc|^LICENSE)$/
 const THIS_FOLDER = /^test\/repo\//
 
 // The edge of each program: where the real clock and real chance are made, to be passed in everywhere else.
@@ -22,9 +22,10 @@ const EDGE =
 const COMPOSED_SQL = /^packages\/server\/src\/store\/orders\/list\.ts$/
 
 // What they parse is their own: files and rows this program wrote, cursors it signed, what a child or the service itself printed. The
-// strict reader of REST bodies has the same limits and names the field that is wrong. The client bounds an answer, and may import nothing.
+// strict reader of REST bodies has the same limits and names the field that is wrong. The client bounds an answer, and may import nothing;
+// the console reads what its own service answered.
 const OWN_JSON =
-  /^packages\/(client\/src\/(answer|webhooks\/verify|streams\/connection)\.ts|core\/src\/(domain\/json|app\/broker-access\/credentials|app\/connect\/verifier)\.ts|(durable-pglite\/src\/(create|lock)\.ts|server\/src\/(store|demo)\/)|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|brokerage\/(folder|state|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
+  /^packages\/(client\/src\/(answer|webhooks\/verify|streams\/connection)\.ts|console\/src\/api\.ts|core\/src\/(domain\/json|app\/broker-access\/credentials|app\/connect\/verifier)\.ts|(durable-pglite\/src\/(create|lock)\.ts|server\/src\/(store|demo)\/)|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|brokerage\/(folder|state|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
 
 // The helper itself, the engine's own sync, folders that are moved, a socket's name, pages of the documentation, a lock that a cut may
 // take.

@@ -84,17 +84,18 @@ test('the image runs what npm start runs, on the Node of the lock, without root,
   )
 })
 
-test('the image has every workspace but the one for tests, and the one for other people’s programs', () => {
+test('the image has the sources of every workspace but the one for tests, and those that are served as they were built', () => {
   const workspaces = FILES.flatMap(file => /^packages\/([^/]+)\/package\.json$/.exec(file)?.[1] ?? [])
   const copies = valuesOf(build, 'COPY')
   for (const name of workspaces) {
     assert.ok(copies.includes(`packages/${name}/package.json packages/${name}/`), `npm ci needs the package.json of ${name}`)
     assert.equal(
       copies.includes(`packages/${name}/src packages/${name}/src`),
-      !['testkit', 'client'].includes(name),
+      !['testkit', 'client', 'console'].includes(name),
       `the sources of ${name}`
     )
   }
+  for (const name of ['client', 'console']) assert.ok(copies.includes(`packages/${name}/dist packages/${name}/dist`), name)
   for (const [source = ''] of copies.map(value => value.split(' '))) assert.ok(existsSync(join(ROOT, source)), source)
   const ignored = textOf('.dockerignore').split('\n')
   assert.ok(ignored.includes('*'), 'nothing reaches the builder by default')

@@ -11,6 +11,8 @@ import { FILES, ROOT, textOf } from './repository.ts'
 const GENERATED = FILES.filter(file => file === 'docs/settings.md' || /^docs\/brokers\/[^/]+\.md$/.test(file))
 const CLIENT = FILES.filter(file => file.startsWith('packages/client/src/generated/'))
 const BUILT = FILES.filter(file => file.startsWith('packages/client/dist/'))
+const CONSOLE = FILES.filter(file => file.startsWith('packages/console/dist/'))
+const CONSOLE_TYPES = FILES.filter(file => file.startsWith('packages/console/src/generated/'))
 /** What is counted: everything else is text. */
 const COUNTS = [
   'after',
@@ -48,10 +50,34 @@ test('the built client is fresh', () => {
   assert.deepEqual(freshFrom(['scripts/client/build.ts'], 'packages/client/dist'), presentIn(BUILT), 'run: npm run client')
 })
 
-test('no amount of money or quantity, and no `ts`, is a number in the types of the client', () => {
-  const numbers = CLIENT.flatMap(file => [...textOf(file).matchAll(/readonly (\w+)\??: (?:readonly )?number/g)].map(([, name]) => name))
-  assert.deepEqual([...new Set(numbers)].sort(), COUNTS)
+test('the generated types of the console are fresh', () => {
+  assert.deepEqual(
+    freshFrom(['scripts/console/generate.ts'], 'packages/console/src/generated'),
+    presentIn(CONSOLE_TYPES),
+    'run: npm run console'
+  )
 })
+
+test('the built console is fresh', () => {
+  assert.deepEqual(freshFrom(['scripts/console/build.ts'], 'packages/console/dist'), presentIn(CONSOLE), 'run: npm run console')
+})
+
+test('no amount of money or quantity, and no `ts`, is a number in the types of the client', () => {
+  assert.deepEqual(numbersIn(CLIENT), COUNTS)
+})
+
+test('nor in those of the console', () => {
+  assert.deepEqual(
+    numbersIn(CONSOLE_TYPES).filter(name => !COUNTS.includes(name)),
+    ['position', 'requests', 'unresolved_orders']
+  )
+})
+
+/** The names of members that are numbers. */
+function numbersIn(files: readonly string[]): readonly string[] {
+  const names = files.flatMap(file => [...textOf(file).matchAll(/readonly (\w+)\??: (?:readonly )?number/g)].map(([, name = '']) => name))
+  return [...new Set(names)].sort()
+}
 
 test('the generated pages are fresh', () => {
   assert.ok(existsSync(join(ROOT, 'packages/server/src/cli.ts')), 'the generator: packages/server/src/cli.ts')

@@ -123,6 +123,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/wire'
   ],
   'server/portal': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops'],
+  // The console's files, as they were built.
+  'server/console': ['server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.
   'server/demo': ['core/domain', 'server/config', 'server/main.ts', 'server/ops'],
@@ -166,6 +168,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/cluster',
     'server/cluster/node.ts',
     'server/config',
+    'server/console',
     'server/from-settings.ts',
     'server/gauges.ts',
     'server/home',
@@ -228,6 +231,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // For other people's programs: it shares nothing with the service but the documents it is generated from.
   client: [],
+
+  // A program of the browser: it knows the service by the operators' API only.
+  console: [],
+  'console/parts': ['console'],
+  'console/pages': ['console', 'console/parts'],
+  'console/router.tsx': ['console', 'console/parts', 'console/pages'],
+  'console/main.tsx': ['console', 'console/parts', 'console/router.tsx'],
 
   testkit: ['core/domain', 'core/ports', 'core/app/']
 }

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { FILES, filesLike, lineOf, textOf } from './repository.ts'
 import { type Find, nameFindsIn, pathFindsIn, STAYING_NAMES, stays, textFindsIn } from './vocabulary.ts'
 
-const SOURCES = filesLike(/\.(ts|mjs|js)$/).filter(file => !stays(file))
-const TEXTS = filesLike(/\.(ts|mjs|js|md|eta|css|json|sql)$/).filter(file => !stays(file))
+const SOURCES = filesLike(/\.(tsx?|mjs|js)$/).filter(file => !stays(file))
+const TEXTS = filesLike(/\.(tsx?|mjs|js|html|md|eta|css|json|sql)$/).filter(file => !stays(file))
 
 function complaints(file: string, finds: readonly Find[]): readonly string[] {
   return finds.map(

@@ -86,6 +86,7 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
     [
       ['JavaScript', 'Promise PromiseLike PromiseSettledResult PromiseWithResolvers promise promises openReadStreamPromise openPromise'],
       ['npm', 'package packages package.json package-lock.json readPackages PACKAGE_PATH packages.d.ts'],
+      ['TanStack Router', 'Outlet'],
       ['a limit order book', 'book books bookOf newBook bookFields assertBook onBook closesBook storeBook restoreBook'],
       [
         'a limit order book',
@@ -107,6 +108,7 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
 export const STAYING_PATHS: ReadonlyMap<string, string> = new Map([
   ['CHANGELOG.md', 'says what was, as it was called'],
   ['docs/glossary.md', 'explains the words'],
+  ['packages/console/dist/', 'built, with the libraries in it, under names made of hashes'],
   ['packages/server/src/store/migrations/', 'frozen: their checksums are in databases'],
   ['packages/sandbox/test/brokerage/fixtures/', 'written by earlier versions'],
   ['packages/brokers/test/recordings/fixtures/', 'copied as they were recorded'],

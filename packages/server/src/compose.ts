@@ -23,6 +23,7 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
+import { serveConsole } from './console/console.ts'
 import { metricsAt, storeOptions, timingOf } from './from-settings.ts'
 import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
 import { home } from './home/home.ts'
@@ -247,6 +248,7 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
+  serveConsole(http, nothingHere)
   const operators = operatorsApi(http, app, {
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
     service: {
@@ -319,7 +321,8 @@ async function start(
     ...settlingOver(app),
     keys: () => keys,
     webhooks: webhooks.ports,
-    demoFile: demoFile.path
+    demoFile: demoFile.path,
+    publicUrl
   })
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())

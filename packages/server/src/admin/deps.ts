@@ -46,6 +46,8 @@ export interface AdminDeps {
   readonly webhooks: Omit<WebhookPorts, 'requests'> & { readonly requests: WebhookPorts['requests'] | null }
   /** The file with the demo platform's credentials, which is updated with a new secret; null if there is none. */
   readonly demoFile: string | null
+  /** The address at which users reach the service; null if it is not known, because none runs and no setting names it. */
+  readonly publicUrl: string | null
 }
 
 /** The audit entry of an operator's action. */

@@ -125,6 +125,8 @@ export interface KeyView {
 /** A code that an operator exchanges for a session of the API for operators. */
 export interface OperatorLink {
   readonly code: string
+  /** Of the console, with the code in the fragment, which no server receives; null if the service's address is not known. */
+  readonly url: string | null
   readonly scopes: readonly string[]
   readonly expiresAt: Timestamp
 }

@@ -19,7 +19,8 @@ export async function makeLink(
   const code = deps.ids.secret('oc_')
   const entry = operatorEntry(deps.clock.now(), run, 'operator.link', 'admin', { scopes: scopes.join(' ') })
   const made = { codeHash: deps.hasher.hash(code), operator: run.by, scopes, lifetimeMs: CODE_MS }
-  return { code, scopes, expiresAt: await deps.store.operators.createCode(made, entry) }
+  const expiresAt = await deps.store.operators.createCode(made, entry)
+  return { code, url: deps.publicUrl === null ? null : `${deps.publicUrl}/console/#code=${code}`, scopes, expiresAt }
 }
 
 export function listOperatorSessions({ store }: AdminDeps): Promise<readonly OperatorSession[]> {

@@ -11,7 +11,7 @@ export function addOperators(group: Command, console: Console, time: (text: stri
   const json = () => new Option('--json', 'print JSON')
   group
     .command('link')
-    .description('print a code that becomes a session once, within ten minutes')
+    .description('print a link to the console, which logs in once, within ten minutes')
     .option('--scope <scope...>', SCOPES, [...OPERATOR_SCOPES])
     .addOption(json())
     .action(async options => (await import('./operators.ts')).linkOperator(console, options))

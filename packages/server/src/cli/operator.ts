@@ -50,7 +50,8 @@ export async function perform<Name extends OperationName>(console: Console, name
     keys: opened,
     webhooks: webhooksWithout(settings, opened),
     bus: null,
-    demoFile: join(dataDir, 'demo-platform.json')
+    demoFile: join(dataDir, 'demo-platform.json'),
+    publicUrl: settings.publicUrl
   })
   // Parsed as the service does, so that the same input is refused.
   const output = await admin.perform(name, INPUT_PARSERS[name](input), run)

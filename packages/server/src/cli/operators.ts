@@ -8,14 +8,17 @@ interface Scoped extends Common {
 
 /** Prints a code that becomes a session once. */
 export async function linkOperator(console: Console, { scope, json }: Scoped): Promise<void> {
-  const { code, scopes, expiresAt } = await perform(console, 'operator.link', { scopes: scope })
-  if (json) return outJson(console, { code, scopes, expires_at: expiresAt })
+  const { code, url, scopes, expiresAt } = await perform(console, 'operator.link', { scopes: scope })
+  if (json) return outJson(console, { code, url, scopes, expires_at: expiresAt })
   const facts = aligned([
+    ...(url === null ? [] : [['  link', url]]),
     ['  code', code],
     ['  scopes', scopes.join(' ')],
     ['  expires', shownTime(expiresAt)]
   ])
-  console.out(`The code works once. POST /admin/v1/sessions makes a session of it.\n\n${facts}`)
+  const use =
+    url === null ? 'Enter the code at /console of the service. It works once.' : 'The link opens the console. Its code works once.'
+  console.out(`${use}\n\n${facts}`)
 }
 
 export async function listSessions(console: Console, { json }: Common): Promise<void> {

@@ -15,7 +15,8 @@ interface Variant {
 
 /**
  * Serves a static text: created and compressed once, at the first request, and not sent again to a client that has it. Only for such texts:
- * an answer with a secret must not be compressed beside attacker-chosen text.
+ * an answer with a secret must not be compressed beside attacker-chosen text. Clients keep it for five minutes, unless `headers` say
+ * otherwise.
  */
 export function serveText(
   app: FastifyInstance,
@@ -26,7 +27,7 @@ export function serveText(
   let made: readonly Variant[] | undefined
   app.get(path, (request, reply) => {
     made ??= variantsOf(Buffer.from(make()))
-    reply.headers({ ...headers(), 'cache-control': CACHE, vary: 'accept-encoding' })
+    reply.headers({ 'cache-control': CACHE, ...headers(), vary: 'accept-encoding' })
     send(request, reply, made)
   })
 }

@@ -27,7 +27,8 @@ function idle(more: object = {}): Admin {
     settleAll: null,
     keys: missing,
     webhooks: webhooksWith(missing),
-    demoFile: null
+    demoFile: null,
+    publicUrl: null
   })
 }
 

@@ -85,6 +85,7 @@ export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> 
     keys: () => keys,
     webhooks: webhooksWith(() => keys),
     demoFile: null,
+    publicUrl: null,
     ...more
   })
 }

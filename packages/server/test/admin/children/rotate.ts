@@ -39,6 +39,7 @@ const admin = new Admin({
   settleAll: null,
   keys: () => keys,
   webhooks: webhooksWith(() => keys),
-  demoFile: null
+  demoFile: null,
+  publicUrl: null
 })
 await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())

@@ -1,0 +1,79 @@
+// How values are shown. What would mislead an operator is decided here: null is never shown as zero, and no amount is calculated with.
+
+/** Shown for null. Where null has a meaning of its own, the page names that instead. */
+export const UNKNOWN = 'unknown'
+
+/** A value of a record as text. Decimals arrive as text and stay as they are, with all their digits. */
+export function shown(value: unknown, nullMeans: string = UNKNOWN): string {
+  if (value === null || value === undefined) return nullMeans
+  if (typeof value === 'string') return value === '' ? '(empty)' : value
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+  return JSON.stringify(value)
+}
+
+/** A count with its thousands separated: `12345` becomes `12,345`. Only for counts of the service, never for amounts. */
+export function counted(count: number | null | undefined): string {
+  return count === null || count === undefined ? UNKNOWN : COUNT.format(count)
+}
+
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
+
+/** Microseconds since the epoch, exact; null for what is no timestamp. */
+export function microsecondsOf(timestamp: string): bigint | null {
+  const [, seconds, fraction = '', zone = ''] = TIMESTAMP.exec(timestamp) ?? []
+  if (seconds === undefined) return null
+  const whole = Date.parse(`${seconds}${zone}`)
+  return Number.isNaN(whole) ? null : BigInt(whole) * 1000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+}
+
+/**
+ * A timestamp in a time zone, to the second: `2026-11-27 14:03:21`. The fraction is left out, not rounded, so that no later second is
+ * shown than was recorded. Text that is no timestamp is shown as it is.
+ */
+export function localTime(timestamp: string, timeZone: string): string {
+  const microseconds = microsecondsOf(timestamp)
+  if (microseconds === null) return timestamp
+  const parts = new Map(
+    clockOf(timeZone)
+      .formatToParts(Number(floorDivided(microseconds, 1000n)))
+      .map(({ type, value }) => [type, value])
+  )
+  const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? ''
+  return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}:${part('second')}`
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone)
+  if (known !== undefined) return known
+  const clock = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' }
+  })
+  clocks.set(timeZone, clock)
+  return clock
+}
+
+const UNITS: readonly (readonly [microseconds: bigint, name: string])[] = [
+  [86_400_000_000n, 'd'],
+  [3_600_000_000n, 'h'],
+  [60_000_000n, 'min'],
+  [1_000_000n, 's'],
+  [1_000n, 'ms']
+]
+
+/** A duration with at most three digits after its unit's point, cut and not rounded: `1.204 s`, `350 µs`, `-2 ms`. */
+export function durationText(microseconds: bigint): string {
+  const [sign, length] = microseconds < 0n ? ['-', -microseconds] : ['', microseconds]
+  const [size, name] = UNITS.find(([each]) => length >= each) ?? [1n, 'µs']
+  const thousandths = ((length % size) * 1000n) / size
+  const fraction = thousandths === 0n ? '' : `.${String(thousandths).padStart(3, '0').replace(/0+$/, '')}`
+  return `${sign}${length / size}${fraction} ${name}`
+}
+
+function floorDivided(value: bigint, by: bigint): bigint {
+  const quotient = value / by
+  return value % by < 0n ? quotient - 1n : quotient
+}

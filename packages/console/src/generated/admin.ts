@@ -1,0 +1,670 @@
+// Generated from /admin/v1/openapi.json of the service by `npm run console`. Never edited.
+
+export interface OperatorCode {
+  /** As `npm run cli -- operator link` printed it. It works once, within ten minutes. */
+  readonly code: string
+}
+
+/** Who is logged in. */
+export interface OperatorSession {
+  /** Null: a key was used. */
+  readonly session_id: string | null
+  /** As the audit log names the operator. */
+  readonly operator: string
+  readonly scopes: readonly ('read' | 'manage' | 'sandbox')[]
+  /** Null: a key was used. */
+  readonly created_at: string | null
+  /** The session also ends when it was not used for 30 minutes. Null: a key was used. */
+  readonly expires_at: string | null
+}
+
+/** The session that has ended. */
+export interface EndedOperatorSession {
+  readonly session_id: string | null
+}
+
+/** What a newcomer does first. */
+export interface FirstSteps {
+  readonly user_created: boolean
+  readonly sandbox_connected: boolean
+  readonly order_placed: boolean
+}
+
+/** A minute that had requests. */
+export interface TrafficMinute {
+  readonly at: string
+  /** All of them. */
+  readonly requests: number
+  /** Those with a status from 400, by code; `status_…` for a failure without a code of ours. */
+  readonly errors: Readonly<Record<string, number>>
+}
+
+/** A node, or the only process of the service. */
+export interface NodeOverview {
+  /** Its `node_id`; `this` where there is one process. */
+  readonly node: string
+  readonly version: string | null
+  readonly started_at: string | null
+  /** Null: it was not asked. Each node answers for itself only. */
+  readonly health: 'ok' | 'draining' | 'failing' | null
+  /** Why `health` is not `ok`. */
+  readonly reason: string | null
+  /** Of the last 24 hours of its present run; null: it was not asked. */
+  readonly minutes: readonly TrafficMinute[] | null
+}
+
+/** A broker that users can connect. */
+export interface OfferedBroker {
+  readonly broker: string
+  readonly environment: string
+}
+
+/** How the service is. */
+export interface OperatorOverview {
+  readonly steps: FirstSteps
+  readonly nodes: readonly NodeOverview[]
+  readonly brokers: readonly OfferedBroker[]
+  /** Open orders that the broker may not have; 100 are counted at most. */
+  readonly unresolved_orders: number
+}
+
+/** A request that this node answered, without query, headers and body. */
+export interface AnsweredRequest {
+  readonly at: string
+  readonly request_id: string
+  readonly method: string
+  /** The pattern of the path. */
+  readonly route: string
+  readonly status: number
+  /** Of the error; null: there was none, or another node answered. */
+  readonly code: string | null
+  readonly took_ms: number
+  /** Null: it had no valid credentials of a platform. */
+  readonly platform_id: string | null
+  readonly user_key: string | null
+  readonly address: string
+  /** As the overview names it. */
+  readonly node: string
+}
+
+/** One page of a list. */
+export interface AnsweredRequestPage {
+  readonly data: readonly AnsweredRequest[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** Who did what to what. */
+export interface AuditEntry {
+  /** In the chain; null: it waits to be chained. */
+  readonly position: number | null
+  readonly at: string
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly result: 'ok' | 'refused' | 'failed'
+  readonly address: string | null
+  readonly request_id: string | null
+  /** Facts about the action; never a secret. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** One page of a list. */
+export interface AuditEntryPage {
+  readonly data: readonly AuditEntry[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** What has the id. */
+export interface SearchHit {
+  readonly kind: 'platform' | 'user' | 'connection' | 'account' | 'order' | 'request'
+  /** A `platform_id`, `user_key`, `connection_id`, `account_id`, `order_id` or `request_id`. */
+  readonly id: string
+  /** For people. */
+  readonly label: string
+  readonly platform_id: string | null
+  readonly user_key: string | null
+}
+
+/** What was found. */
+export interface SearchHitList {
+  readonly data: readonly SearchHit[]
+}
+
+/** A platform. */
+export interface OperatorPlatform {
+  readonly platform_id: string
+  /** Of its first key. */
+  readonly client_id: string
+  readonly name: string
+  /** Whether it must claim each new connection. */
+  readonly claims: boolean
+  readonly created_at: string
+  /** Null: it is enabled. */
+  readonly disabled_at: string | null
+}
+
+/** One page of a list. */
+export interface OperatorPlatformPage {
+  readonly data: readonly OperatorPlatform[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** A user of a platform. */
+export interface OperatorUser {
+  /** The service’s key of the user: a user deleted and created again under its name has another one. */
+  readonly user_key: string
+  /** The platform’s own name of the user. */
+  readonly user_id: string
+  readonly platform_id: string
+  readonly created_at: string
+  readonly is_disabled: boolean
+}
+
+/** One page of a list. */
+export interface OperatorUserPage {
+  readonly data: readonly OperatorUser[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** Whether the order reached the broker. */
+export interface Submission {
+  /**
+   * `unknown`: the broker may have the order, and the service looks it up. `not_sent` and `not_received`: it is
+   * proved that the broker does not have the order.
+   */
+  readonly state: 'submitting' | 'unknown' | 'acknowledged' | 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received' | 'external'
+  readonly since: string
+  /** How often the order was sent to the broker: 0 or 1. */
+  readonly attempts: number
+  /** How the state was determined. `operator`: by a decision of the service’s operator. */
+  readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | 'operator' | null
+}
+
+/** One execution. */
+export interface Fill {
+  readonly time: string
+  readonly quantity: string
+  readonly price: string
+  readonly fill_id: string
+  readonly exec_dest: string | null
+}
+
+/** One leg of a multi-leg order. */
+export interface Leg {
+  readonly symbol: string
+  readonly action: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly ratio: string
+  readonly fills: readonly Fill[]
+}
+
+/** An order and everything that is known about it. */
+export interface Order {
+  readonly order_id: string
+  /** For an order placed outside this service: the broker’s own id. */
+  readonly cl_order_id: string
+  readonly user_id: string
+  readonly connection_id: string
+  readonly account_id: string
+  readonly account_number: string
+  /** The broker’s platform. */
+  readonly platform: string
+  readonly broker: string
+  readonly normalized_status: 'pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace'
+  readonly broker_status: string | null
+  /**
+   * The broker’s last message about the order, or the service’s if the broker was not asked or did not respond. It
+   * says why the order is `rejected` or, for an open order, why the broker refused its last cancel or
+   * modification. Null if there is no message.
+   */
+  readonly broker_message: string | null
+  /**
+   * Why the broker rejected the order, with the same values for every broker; `broker_message` has its own text.
+   * `other`: none of the listed reasons. `order_ended`: the order that this one should have replaced had already
+   * ended, so read that order before you place another. Null if the order is not `rejected`, if the broker gave no
+   * reason and, except for `order_ended`, if it was not the broker that rejected the order (`submission.state`
+   * `not_sent` or `not_received`).
+   */
+  readonly reject_code: 'unknown_symbol' | 'insufficient_funds' | 'insufficient_position' | 'market_closed' | 'price_out_of_range' | 'tick_size' | 'quantity_invalid' | 'not_tradable' | 'not_permitted' | 'duplicate' | 'risk_rejected' | 'order_ended' | 'other' | null
+  readonly submission: Submission
+  readonly side: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly order_qty: string | null
+  readonly order_notional: string | null
+  readonly filled_qty: string
+  readonly average_fill_price: string | null
+  readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
+  readonly broker_order_type: string | null
+  readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
+  readonly order_limit_price: string | null
+  readonly stop_price: string | null
+  /** Null for a multi-leg order. */
+  readonly symbol: string | null
+  readonly instrument: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO'
+  readonly exec_dest: string | null
+  readonly trading_day: string
+  readonly entry_time: string
+  readonly last_exec_time: string | null
+  readonly last_modified_time: string
+  readonly system_time: string
+  readonly fills: readonly Fill[]
+  readonly legs: readonly Leg[] | null
+  readonly replaces_order_id: string | null
+  readonly replaced_by_order_id: string | null
+  /**
+   * The filled quantity of the orders that this one replaced, or should have replaced. `order_qty` is the total,
+   * so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null if the order replaces no other.
+   */
+  readonly previously_filled_qty: string | null
+  /**
+   * Increases with every change of the order. Of two records of the same order, keep the one with the higher
+   * revision, wherever it came from.
+   */
+  readonly revision: number
+}
+
+/** An order changed. */
+export interface OrderUpdate {
+  readonly type: 'orders'
+  /** Counts the user’s updates from 1, without a gap. */
+  readonly seq: number
+  readonly event_id: string
+  readonly user_id: string
+  readonly data: Order
+}
+
+/** A holding. A negative quantity is short. Null if the broker does not report it. */
+export interface Position {
+  readonly connection_id: string
+  readonly account_id: string
+  readonly account_number: string
+  readonly user_id: string
+  readonly symbol: string
+  readonly instrument: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO'
+  readonly quantity: string
+  readonly last_price: string | null
+  readonly position_average_price: string | null
+  readonly unrealized_pl: string | null
+  readonly realized_pl: string | null
+  readonly daily_pl: string | null
+  readonly total_pl: string | null
+  readonly broker_position_id: string | null
+  /** When the broker last confirmed this record. */
+  readonly system_time: string
+}
+
+/** Positions of one account changed. A closed position has the quantity 0. */
+export interface PositionsUpdate {
+  readonly type: 'positions'
+  /** Counts the user’s updates from 1, without a gap. */
+  readonly seq: number
+  readonly event_id: string
+  readonly user_id: string
+  readonly data: readonly Position[]
+}
+
+/** Amounts of one account in one currency. Null if the broker does not report it. */
+export interface Balance {
+  readonly connection_id: string
+  readonly account_id: string
+  readonly account_number: string
+  readonly user_id: string
+  readonly currency_code: string
+  readonly cash: string | null
+  readonly buying_power: string | null
+  readonly initial_margin: string | null
+  readonly maintenance_margin: string | null
+  readonly reg_t_buying_power: string | null
+  readonly equity: string | null
+  readonly market_value: string | null
+  /** When the broker last confirmed this record. */
+  readonly system_time: string
+}
+
+/** A balance changed. */
+export interface BalanceUpdate {
+  readonly type: 'balances'
+  /** Counts the user’s updates from 1, without a gap. */
+  readonly seq: number
+  readonly event_id: string
+  readonly user_id: string
+  readonly data: Balance
+}
+
+/** Part of a user’s log, in the order in which it was applied. */
+export interface EventPage {
+  readonly data: readonly (OrderUpdate | PositionsUpdate | BalanceUpdate)[]
+  /** Send it back as `after` to read the next page; null at the end of the log. */
+  readonly next_after: number | null
+  /**
+   * The `seq` of the oldest event that is still stored. If your `after` is less than this minus 1, events are
+   * missing: read a snapshot.
+   */
+  readonly oldest_seq: number
+  /** The `seq` of the newest event; 0 before the first. */
+  readonly last_seq: number
+}
+
+/** An account that the connection gives access to. */
+export interface ConnectedAccount {
+  readonly account_id: string
+  readonly account_number: string
+}
+
+/** A login of a user at a broker. */
+export interface OperatorConnection {
+  readonly platform_id: string
+  /** The service’s key of the user: a user deleted and created again under its name has another one. */
+  readonly user_key: string
+  readonly connection_id: string
+  readonly user_id: string
+  /** Broker identifier; see `GET /brokers`. */
+  readonly broker: string
+  readonly accounts: readonly ConnectedAccount[]
+  /** What the connection may be used for. Only `trade` accepts orders. */
+  readonly connection_type: 'readonly' | 'trade' | 'market_data'
+  readonly status: 'ACTIVE' | 'BROKEN'
+  /**
+   * Why the connection cannot be used. `credentials_rejected`: the broker refused the login, and the user must
+   * connect again. `environment_changed`: the service now uses another environment of the broker than the one of
+   * this login; the connection works again if the service returns to that environment. Null while ACTIVE.
+   */
+  readonly broken_code: 'credentials_rejected' | 'environment_changed' | 'credentials_altered' | null
+  /** `broken_code` as readable text. */
+  readonly broken_reason: string | null
+  /**
+   * The environment of the login. `sandbox`: the brokerage that comes with the service; `paper`: the broker’s own
+   * paper accounts; `live`: real accounts. Null for a login that is older than this field, at a broker that is no
+   * longer offered.
+   */
+  readonly environment: 'sandbox' | 'paper' | 'live' | null
+  readonly created_at: string
+  readonly updated_at: string
+  /** As platforms see it. Null: another node follows the user, and it was not asked. */
+  readonly health: 'live' | 'polling' | 'stale' | 'broken' | null
+  /** Null: another node follows the user, and it was not asked. */
+  readonly health_since: string | null
+  /** Why `health` is not `live`; null while it is. */
+  readonly health_reason: string | null
+  /** Null: another node follows the user, and it was not asked. */
+  readonly records_left_out: number | null
+  /** When one was last left out; null while there is none. */
+  readonly records_left_out_at: string | null
+}
+
+/** One page of a list. */
+export interface OperatorConnectionPage {
+  readonly data: readonly OperatorConnection[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** An order, and whose it is. */
+export interface OperatorOrder {
+  readonly platform_id: string
+  /** The service’s key of the user: a user deleted and created again under its name has another one. */
+  readonly user_key: string
+  readonly order_id: string
+  /** For an order placed outside this service: the broker’s own id. */
+  readonly cl_order_id: string
+  readonly user_id: string
+  readonly connection_id: string
+  readonly account_id: string
+  readonly account_number: string
+  /** The broker’s platform. */
+  readonly platform: string
+  readonly broker: string
+  readonly normalized_status: 'pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace'
+  readonly broker_status: string | null
+  /**
+   * The broker’s last message about the order, or the service’s if the broker was not asked or did not respond. It
+   * says why the order is `rejected` or, for an open order, why the broker refused its last cancel or
+   * modification. Null if there is no message.
+   */
+  readonly broker_message: string | null
+  /**
+   * Why the broker rejected the order, with the same values for every broker; `broker_message` has its own text.
+   * `other`: none of the listed reasons. `order_ended`: the order that this one should have replaced had already
+   * ended, so read that order before you place another. Null if the order is not `rejected`, if the broker gave no
+   * reason and, except for `order_ended`, if it was not the broker that rejected the order (`submission.state`
+   * `not_sent` or `not_received`).
+   */
+  readonly reject_code: 'unknown_symbol' | 'insufficient_funds' | 'insufficient_position' | 'market_closed' | 'price_out_of_range' | 'tick_size' | 'quantity_invalid' | 'not_tradable' | 'not_permitted' | 'duplicate' | 'risk_rejected' | 'order_ended' | 'other' | null
+  readonly submission: Submission
+  readonly side: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly order_qty: string | null
+  readonly order_notional: string | null
+  readonly filled_qty: string
+  readonly average_fill_price: string | null
+  readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
+  readonly broker_order_type: string | null
+  readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
+  readonly order_limit_price: string | null
+  readonly stop_price: string | null
+  /** Null for a multi-leg order. */
+  readonly symbol: string | null
+  readonly instrument: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO'
+  readonly exec_dest: string | null
+  readonly trading_day: string
+  readonly entry_time: string
+  readonly last_exec_time: string | null
+  readonly last_modified_time: string
+  readonly system_time: string
+  readonly fills: readonly Fill[]
+  readonly legs: readonly Leg[] | null
+  readonly replaces_order_id: string | null
+  readonly replaced_by_order_id: string | null
+  /**
+   * The filled quantity of the orders that this one replaced, or should have replaced. `order_qty` is the total,
+   * so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null if the order replaces no other.
+   */
+  readonly previously_filled_qty: string | null
+  /**
+   * Increases with every change of the order. Of two records of the same order, keep the one with the higher
+   * revision, wherever it came from.
+   */
+  readonly revision: number
+}
+
+/** One page of a list. */
+export interface OperatorOrderPage {
+  readonly data: readonly OperatorOrder[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** One step of an order, with the evidence that its record has. A null is not known. */
+export interface OrderStep {
+  /**
+   * `request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent;
+   * `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an
+   * attempt to send an event to a webhook endpoint.
+   */
+  readonly step: 'request' | 'recorded' | 'sent' | 'answer' | 'change' | 'delivery'
+  /** When it happened; null: that is not recorded. */
+  readonly at: string | null
+  /** Which record says so. */
+  readonly source: 'audit' | 'order' | 'event' | 'delivery'
+  readonly [name: string]: string | number | boolean | null
+}
+
+/** What became of an order. What was not recorded is null, and nothing is inferred. */
+export interface OrderSteps {
+  readonly data: readonly OrderStep[]
+  /** Which steps are missing, and why; null: none are. */
+  readonly incomplete: string | null
+}
+
+/** An endpoint that receives updates. */
+export interface WebhookEndpoint {
+  readonly endpoint_id: string
+  readonly url: string
+  readonly description: string
+  /** Which updates are sent; null: all. */
+  readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null
+  /** Of orders, only updates with one of these `normalized_status`; null: all. */
+  readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+  readonly created_at: string
+  /** Null while it is enabled. */
+  readonly disabled_at: string | null
+  /**
+   * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+   * days.
+   */
+  readonly disabled_reason: 'requested' | 'gone' | 'failing' | null
+  /** The start of the last attempt that succeeded, within a second; null: none has. */
+  readonly last_success_at: string | null
+  /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+  readonly failing_since: string | null
+}
+
+/** One page of a list. */
+export interface OperatorWebhookEndpointPage {
+  readonly data: readonly WebhookEndpoint[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** One attempt to send a message to an endpoint. */
+export interface OperatorWebhookDelivery {
+  readonly delivery_id: string
+  /** The same for each attempt of a message. */
+  readonly message_id: string
+  readonly endpoint_id: string
+  /** Null: a test message. */
+  readonly user_key: string | null
+  readonly reason: string
+  readonly attempt: number
+  readonly from_seq: number | null
+  readonly to_seq: number | null
+  readonly started_at: string
+  readonly took_ms: number
+  /** Of the answer; null: there was none. */
+  readonly status: number | null
+  /** Null: it was delivered. */
+  readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null
+  /** Null: the message is not tried again, or was delivered. */
+  readonly retry_at: string | null
+}
+
+/** One page of a list. */
+export interface OperatorWebhookDeliveryPage {
+  readonly data: readonly OperatorWebhookDelivery[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/** The body of every error response. */
+export interface Problem {
+  /** What was expected, what was found, and what to do. */
+  readonly message: string
+  /** Stable, for programs. Later versions may add codes. */
+  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
+  readonly request_id: string
+  /**
+   * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
+   * /orders/{order_id}`.
+   */
+  readonly order_id?: string
+  /** The fields or parameters that are wrong. */
+  readonly details?: readonly {
+    readonly path: string
+    readonly message: string
+  }[]
+}
+
+/** What can be read, by its path below `/admin/v1`: the names of its parts and filters, and its answer. */
+export interface Reads {
+  /** Read who is logged in */
+  readonly '/session': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: OperatorSession
+  }
+  /** Read how the service is */
+  readonly '/overview': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: OperatorOverview
+  }
+  /** List the newest requests */
+  readonly '/requests': {
+    readonly parts: never
+    readonly filters: 'failed' | 'code' | 'request_id' | 'platform' | 'user' | 'limit'
+    readonly answer: AnsweredRequestPage
+  }
+  /** List the audit log */
+  readonly '/audit': {
+    readonly parts: never
+    readonly filters: 'limit' | 'cursor'
+    readonly answer: AuditEntryPage
+  }
+  /** Find what has an id */
+  readonly '/search': {
+    readonly parts: never
+    readonly filters: 'q'
+    readonly answer: SearchHitList
+  }
+  /** List the platforms */
+  readonly '/platforms': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: OperatorPlatformPage
+  }
+  /** List a platform’s users */
+  readonly '/users': {
+    readonly parts: never
+    readonly filters: 'platform' | 'user_id' | 'limit' | 'cursor'
+    readonly answer: OperatorUserPage
+  }
+  /** Read a user */
+  readonly '/users/{user_key}': {
+    readonly parts: 'user_key'
+    readonly filters: never
+    readonly answer: OperatorUser
+  }
+  /** List a user’s events */
+  readonly '/events': {
+    readonly parts: never
+    readonly filters: 'user' | 'after' | 'limit' | 'wait'
+    readonly answer: EventPage
+  }
+  /** List connections */
+  readonly '/connections': {
+    readonly parts: never
+    readonly filters: 'platform' | 'user' | 'status' | 'limit' | 'cursor'
+    readonly answer: OperatorConnectionPage
+  }
+  /** List orders */
+  readonly '/orders': {
+    readonly parts: never
+    readonly filters: 'user' | 'connection' | 'limit' | 'cursor'
+    readonly answer: OperatorOrderPage
+  }
+  /** Read an order */
+  readonly '/orders/{order_id}': {
+    readonly parts: 'order_id'
+    readonly filters: never
+    readonly answer: OperatorOrder
+  }
+  /** Read what became of an order */
+  readonly '/orders/{order_id}/steps': {
+    readonly parts: 'order_id'
+    readonly filters: never
+    readonly answer: OrderSteps
+  }
+  /** List a platform’s webhook endpoints */
+  readonly '/webhook-endpoints': {
+    readonly parts: never
+    readonly filters: 'platform'
+    readonly answer: OperatorWebhookEndpointPage
+  }
+  /** List attempts to send webhooks */
+  readonly '/webhook-deliveries': {
+    readonly parts: never
+    readonly filters: 'endpoint' | 'user' | 'limit' | 'cursor'
+    readonly answer: OperatorWebhookDeliveryPage
+  }
+}

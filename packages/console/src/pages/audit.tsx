@@ -1,0 +1,61 @@
+// The audit log: who changed what.
+import type { ReactNode } from 'react'
+import { get } from '../api.ts'
+import type { AuditEntry } from '../generated/admin.ts'
+import { CopyText } from '../parts/copy.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+import { type Column, ListTable } from '../parts/table.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
+import { useList } from '../reads.ts'
+
+const REQUEST = get('/audit', {})
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'Place', isNumber: true, cell: entry => <Value value={entry.position} nullMeans="waits" /> },
+  { name: 'Time', cell: entry => <Time at={entry.at} /> },
+  { name: 'Action', cell: entry => <code>{entry.action}</code> },
+  { name: 'Result', cell: entry => <Status status={entry.result} /> },
+  { name: 'By', cell: entry => entry.actor },
+  { name: 'Of', cell: entry => <CopyText text={entry.target} what="target" /> },
+  { name: 'Address', cell: entry => <Value value={entry.address} nullMeans="none" /> },
+  {
+    name: 'Request id',
+    cell: ({ request_id: id }) => (id === null ? <Value value={null} nullMeans="none" /> : <CopyText text={id} what="request id" />)
+  },
+  { name: 'Facts', cell: entry => <Details detail={entry.detail} /> }
+]
+
+function Details({ detail }: { readonly detail: AuditEntry['detail'] }): ReactNode {
+  const facts = Object.entries(detail)
+  if (facts.length === 0) return <Value value={null} nullMeans="none" />
+  return (
+    <details>
+      <summary>{facts.length}</summary>
+      <Facts facts={facts.map(([name, value]) => [name, <Value key={name} value={value} />])} />
+    </details>
+  )
+}
+
+/** The list of audit entries, newest first. */
+export function AuditPage(): ReactNode {
+  return (
+    <Page title="Audit" request={REQUEST}>
+      <p className="hint">
+        The chain is verified on the machine of the service: <code>npm run cli -- audit verify</code>.
+      </p>
+      <ListTable
+        what="entries"
+        list={useList(REQUEST)}
+        columns={COLUMNS}
+        idOf={entry => `${entry.position} ${entry.at} ${entry.action} ${entry.target}`}
+        empty={
+          <Empty>
+            <p>No entries yet. Logins, orders, credentials and operators’ changes appear here.</p>
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,119 @@
+// Connections by platform, user, status and broker, with the health that each owner reports.
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get } from '../api.ts'
+import type { OperatorConnection as Connection } from '../generated/admin.ts'
+import { CopyText } from '../parts/copy.tsx'
+import { choicesOf, FilterForm } from '../parts/filters.tsx'
+import { Page } from '../parts/page.tsx'
+import { usePlatform } from '../parts/platform.ts'
+import { Empty } from '../parts/states.tsx'
+import { type Column, ListTable } from '../parts/table.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
+import { useList } from '../reads.ts'
+
+const route = getRouteApi('/connections')
+/** Of every list of connections. */
+export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
+  { name: 'Connection', cell: connection => <CopyText text={connection.connection_id} what="connection id" /> },
+  { name: 'Broker', cell: connection => connection.broker },
+  {
+    name: 'User',
+    cell: connection => (
+      <Link to="/users/$userKey" params={{ userKey: connection.user_key }}>
+        {connection.user_id}
+      </Link>
+    )
+  },
+  { name: 'Status', cell: connection => <StatusAndReason status={connection.status} reason={connection.broken_reason} /> },
+  {
+    name: 'Health',
+    cell: connection => <StatusAndReason status={connection.health} reason={connection.health_reason} nullMeans="another node knows" />
+  },
+  {
+    name: 'Accounts',
+    cell: ({ accounts }) =>
+      accounts.map(({ account_id: id, account_number: number }) => (
+        <div key={id}>
+          <CopyText text={id} what="account id">
+            {number}
+          </CopyText>
+        </div>
+      ))
+  },
+  { name: 'Left out', isNumber: true, cell: connection => <Value value={connection.records_left_out} nullMeans="another node knows" /> },
+  { name: 'Since', cell: connection => <Time at={connection.health_since} /> },
+  { name: 'Use', cell: connection => connection.connection_type },
+  { name: 'Environment', cell: connection => <Value value={connection.environment} /> },
+  { name: 'Created', cell: connection => <Time at={connection.created_at} /> },
+  {
+    name: 'Show',
+    cell: connection => (
+      <Link to="/orders" search={{ connection: connection.connection_id }}>
+        Orders
+      </Link>
+    )
+  }
+]
+
+interface StatusAndReasonProps {
+  readonly status: string | null
+  readonly reason: string | null
+  readonly nullMeans?: string
+}
+
+function StatusAndReason({ status, reason, nullMeans = 'unknown' }: StatusAndReasonProps): ReactNode {
+  return (
+    <>
+      <Status status={status} nullMeans={nullMeans} />
+      {reason !== null && <div className="hint">{reason}</div>}
+    </>
+  )
+}
+
+/** The list of connections. */
+export function ConnectionsPage(): ReactNode {
+  const filters = route.useSearch()
+  const navigate = route.useNavigate()
+  const { choices, chosen } = usePlatform(filters.platform)
+  const { user, status } = filters
+  // A user belongs to one platform, so the only platform is no filter of its own.
+  const platform = user === undefined ? chosen : filters.platform
+  const request = user === undefined && platform === undefined ? undefined : get('/connections', {}, { platform, user, status })
+  const fields = [
+    { name: 'platform', label: 'Platform', choices, none: 'Choose' },
+    { name: 'user', label: 'User (user_key)' },
+    { name: 'status', label: 'Status', choices: choicesOf(['ACTIVE', 'BROKEN']) }
+  ] as const
+  return (
+    <Page title="Connections" request={request}>
+      <FilterForm key={JSON.stringify(filters)} filters={fields} current={filters} apply={search => void navigate({ search })} />
+      {request === undefined ? (
+        <Empty>
+          <p>Choose a platform or give a user: connections are listed by one of the two.</p>
+        </Empty>
+      ) : (
+        <ConnectionList request={request} />
+      )}
+    </Page>
+  )
+}
+
+function ConnectionList({ request }: { readonly request: Parameters<typeof useList<Connection>>[0] }): ReactNode {
+  return (
+    <ListTable
+      what="connections"
+      list={useList(request)}
+      columns={CONNECTION_COLUMNS}
+      idOf={connection => connection.connection_id}
+      empty={
+        <Empty>
+          <p>No connections with these filters.</p>
+          <p>
+            A user connects an account in the portal, by the address of <code>POST /connections</code>: <a href="/docs">Reference</a>.
+          </p>
+        </Empty>
+      }
+    />
+  )
+}

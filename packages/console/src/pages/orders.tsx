@@ -1,0 +1,86 @@
+// Orders: the open and unresolved ones of all users, or all of one user or connection.
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get } from '../api.ts'
+import type { OperatorOrder as Order } from '../generated/admin.ts'
+import { FilterForm } from '../parts/filters.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+import { type Column, ListTable } from '../parts/table.tsx'
+import { Status, Time, Value } from '../parts/values.tsx'
+import { PAGE_ROWS, useList } from '../reads.ts'
+
+const route = getRouteApi('/orders')
+const FILTERS = [
+  { name: 'user', label: 'User (user_key)' },
+  { name: 'connection', label: 'Connection' }
+] as const
+
+/** Of every list of orders. */
+export const ORDER_COLUMNS: readonly Column<Order>[] = [
+  {
+    name: 'Order',
+    cell: order => (
+      <Link to="/orders/$orderId" params={{ orderId: order.order_id }}>
+        <code>{order.cl_order_id}</code>
+      </Link>
+    )
+  },
+  { name: 'Status', cell: order => <Status status={order.normalized_status} /> },
+  { name: 'Submission', cell: order => <Status status={order.submission.state} /> },
+  { name: 'Side', cell: order => order.side },
+  { name: 'Symbol', cell: order => <Value value={order.symbol} nullMeans="several legs" /> },
+  { name: 'Quantity', isNumber: true, cell: order => <Quantity order={order} /> },
+  { name: 'Filled', isNumber: true, cell: order => order.filled_qty },
+  { name: 'Type', cell: order => `${order.order_type} ${order.order_tif}` },
+  { name: 'Limit', isNumber: true, cell: order => <Value value={order.order_limit_price} nullMeans="none" /> },
+  { name: 'Broker', cell: order => order.broker },
+  {
+    name: 'User',
+
+    cell: order => (
+      <Link to="/users/$userKey" params={{ userKey: order.user_key }}>
+        {order.user_id}
+      </Link>
+    )
+  },
+  { name: 'Entered', cell: order => <Time at={order.entry_time} /> }
+]
+
+function Quantity({ order }: { readonly order: Order }): ReactNode {
+  if (order.order_qty === null && order.order_notional !== null) return <>for {order.order_notional}</>
+  return <Value value={order.order_qty} />
+}
+
+/** The list of orders. */
+export function OrdersPage(): ReactNode {
+  const filters = route.useSearch()
+  const navigate = route.useNavigate()
+  const isOfOne = filters.user !== undefined || filters.connection !== undefined
+  const request = get('/orders', {}, { ...filters, ...(isOfOne ? {} : { limit: String(PAGE_ROWS) }) })
+  return (
+    <Page title="Orders" request={request}>
+      <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
+      {!isOfOne && (
+        <p className="hint">
+          Open orders of all users that the broker may not have. All orders are listed by user or connection, or found by id.
+        </p>
+      )}
+      <ListTable
+        what="orders"
+        list={useList(request)}
+        columns={ORDER_COLUMNS}
+        hasOnePage={!isOfOne}
+        idOf={order => order.order_id}
+        empty={
+          <Empty>
+            <p>{isOfOne ? 'No orders with these filters.' : 'The broker has every open order.'}</p>
+            <p>
+              The guide shows how to place one: <a href="/docs/guides">Guides</a>.
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

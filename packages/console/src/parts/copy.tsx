@@ -1,0 +1,82 @@
+// Copying: ids, and the request of a page as curl or TypeScript.
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
+import { Popover } from 'react-aria-components/Popover'
+import { type ApiRequest, asCurl, asTypeScript } from '../snippets.ts'
+import { Icon } from './icon.tsx'
+
+type Outcome = 'copied' | 'refused'
+const SHOWN_MS = 2_000
+
+/** Copies, and has the outcome for a moment. Browsers refuse the clipboard on pages without https, except on this machine. */
+function useCopy(): readonly [Outcome | null, (text: string) => void] {
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  useEffect(() => {
+    if (outcome === null) return
+    const timer = setTimeout(() => setOutcome(null), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [outcome])
+  const copy = (text: string) => {
+    copyText(text).then(
+      () => setOutcome('copied'),
+      () => setOutcome('refused')
+    )
+  }
+  return [outcome, copy]
+}
+
+async function copyText(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text)
+}
+
+/** An id with a button that copies it. */
+export function CopyText({
+  text,
+  what,
+  children
+}: {
+  readonly text: string
+  readonly what: string
+  readonly children?: ReactNode
+}): ReactNode {
+  const [outcome, copy] = useCopy()
+  return (
+    <span className="copied">
+      {children ?? <code>{text}</code>}
+      <Button className="copy" aria-label={`Copy ${what} ${text}`} onPress={() => copy(text)}>
+        <Icon name={outcome ?? 'copy'} />
+      </Button>
+      <Announced outcome={outcome} />
+    </span>
+  )
+}
+
+/** The request whose answer is shown, for a terminal or a program. */
+export function CopyRequest({ request }: { readonly request: ApiRequest }): ReactNode {
+  const [outcome, copy] = useCopy()
+  return (
+    <MenuTrigger>
+      <Button className="button">{outcome === null ? 'Copy as…' : outcome === 'copied' ? 'Copied' : 'Copying was refused'}</Button>
+      <Announced outcome={outcome} />
+      <Popover className="popover" placement="bottom end">
+        <Menu className="menu" aria-label="Copy the request of this page">
+          <MenuItem className="menu-item" onAction={() => copy(asCurl(request, location.origin))}>
+            curl
+          </MenuItem>
+          <MenuItem className="menu-item" onAction={() => copy(asTypeScript(request, location.origin))}>
+            TypeScript
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  )
+}
+
+function Announced({ outcome }: { readonly outcome: Outcome | null }): ReactNode {
+  return (
+    <span className="unseen" role="status">
+      {outcome === 'copied' ? 'Copied' : outcome === 'refused' ? 'The browser refused to copy' : ''}
+    </span>
+  )
+}

@@ -1,0 +1,36 @@
+// How single values of records are shown.
+import type { ReactNode } from 'react'
+import { localTime, shown, UNKNOWN } from '../format.ts'
+
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Null, said as what it means: `unknown` unless the record gives it another meaning. */
+export function Missing({ means = UNKNOWN }: { readonly means?: string | undefined }): ReactNode {
+  return <span className="missing">{means}</span>
+}
+
+/** Any value as text; decimals as they came. */
+export function Value({ value, nullMeans }: { readonly value: unknown; readonly nullMeans?: string }): ReactNode {
+  return value === null || value === undefined ? <Missing means={nullMeans} /> : <span className="value">{shown(value)}</span>
+}
+
+/** A time in the zone of this browser; the recorded text is in its title. */
+export function Time({ at, nullMeans }: { readonly at: string | null; readonly nullMeans?: string }): ReactNode {
+  if (at === null) return <Missing means={nullMeans} />
+  return (
+    <time dateTime={at} title={at}>
+      {localTime(at, TIME_ZONE)}
+    </time>
+  )
+}
+
+const GOOD = new Set(['filled', 'ACTIVE', 'live', 'acknowledged', 'ok', 'delivered'])
+const BAD = new Set(['rejected', 'BROKEN', 'broken', 'refused', 'refused_by_gateway', 'failing'])
+const OPEN = new Set(['unknown', 'stale', 'pending', 'submitting', 'pending_cancel', 'pending_replace', 'polling', 'draining'])
+
+/** A status, by its own name: the colour only repeats it. */
+export function Status({ status, nullMeans }: { readonly status: string | null; readonly nullMeans?: string }): ReactNode {
+  if (status === null) return <Missing means={nullMeans} />
+  const tone = GOOD.has(status) ? 'good' : BAD.has(status) ? 'bad' : OPEN.has(status) ? 'open' : 'plain'
+  return <span className={`status ${tone}`}>{status}</span>
+}

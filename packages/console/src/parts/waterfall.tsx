@@ -1,0 +1,110 @@
+// The steps of an order on one scale, each with all that was recorded of it.
+import type { ReactNode } from 'react'
+import { shown } from '../format.ts'
+import type { OrderStep } from '../generated/admin.ts'
+import { type Place, waterfallOf } from '../waterfall.ts'
+import { Missing, Status, Time, Value } from './values.tsx'
+
+/** Steps in the order in which the service lists them. */
+export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[] }): ReactNode {
+  const { places, scale, total, isOutOfOrder } = waterfallOf(steps.map(step => ({ at: step.at, took_ms: tookOf(step) })))
+  return (
+    <>
+      <p className="hint">
+        From the first to the last recorded time: {total ?? <Missing />}. The scale is {scale}.
+        {isOutOfOrder && ' Some times run backwards, as clocks of nodes and brokers differ. They are shown as recorded.'}
+      </p>
+      <ol className="waterfall">
+        {steps.map((step, index) => (
+          // A step has no id of its own, and the list is only ever replaced as a whole.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          <Step key={index} step={step} place={places[index]} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function Step({ step, place }: { readonly step: OrderStep; readonly place: Place | undefined }): ReactNode {
+  const { step: kind, at, ...details } = step
+  const took = tookOf(step)
+  return (
+    <li>
+      <div className="step-head">
+        <span>
+          <strong>{TITLES[kind]}</strong> <Status status={outcomeOf(step)} nullMeans="" />
+        </span>
+        <span>
+          <Time at={at} nullMeans="time not recorded" />
+          {place?.offset != null && <span className="offset">{place.offset}</span>}
+          {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the step before)</span>}
+          {took !== null && <span className="hint"> took {took} ms</span>}
+        </span>
+      </div>
+      <Bar place={place} />
+      <details>
+        <summary>Recorded</summary>
+        <dl className="facts">
+          {Object.entries(details).map(([key, value]) => (
+            <div key={key} className="fact">
+              <dt>{key}</dt>
+              <dd>
+                <Value value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </li>
+  )
+}
+
+/** The kinds of steps, for people. */
+const TITLES: Readonly<Record<OrderStep['step'], string>> = {
+  request: 'Request',
+  recorded: 'Checked and recorded',
+  sent: 'Sent to the broker',
+  answer: 'Answer of the broker',
+  change: 'Change',
+  delivery: 'Delivery to a webhook endpoint'
+}
+
+/** The member that says how a step went, where there is one. */
+function outcomeOf(step: OrderStep): string | null {
+  const { step: kind, action, result, submission_state: submission, status, failure } = step
+  switch (kind) {
+    case 'request':
+      return `${shown(action)}: ${shown(result)}`
+    case 'answer':
+      return shown(submission)
+    case 'change':
+      return shown(status)
+    case 'delivery':
+      return failure === null ? 'delivered' : shown(failure)
+    default:
+      return null
+  }
+}
+
+function tookOf({ took_ms: took }: OrderStep): number | null {
+  return typeof took === 'number' ? took : null
+}
+
+const WIDTH = 1000
+const INSTANT = 6
+
+/** For the eye only: the texts beside it say the same. */
+function Bar({ place }: { readonly place: Place | undefined }): ReactNode {
+  const start = place?.start ?? null
+  if (start === null) return <div className="bar-missing" />
+  const length = Math.max(((place?.end ?? start) - start) * WIDTH, INSTANT)
+  return (
+    <svg className="time-bar" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
+      <rect className="track" x="0" y="4" width={WIDTH} height="2" />
+      {place?.from != null && (
+        <rect className="lead" x={Math.min(place.from, start) * WIDTH} y="3" width={Math.abs(start - place.from) * WIDTH} height="4" />
+      )}
+      <rect className="mark" x={Math.min(start * WIDTH, WIDTH - INSTANT)} y="0" width={length} height="10" rx="2" />
+    </svg>
+  )
+}

@@ -1,0 +1,25 @@
+// Light, dark, or as the system has it. The choice is kept in this browser; without storage it lasts until the page is left.
+
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+const KEY = 'trunkline-console-theme'
+
+/** The kept choice. */
+export function keptTheme(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY)
+    return THEMES.find(theme => theme === kept) ?? 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+/** Shows the page in a theme, and keeps the choice. */
+export function applyTheme(theme: Theme): void {
+  document.documentElement.dataset.theme = theme
+  try {
+    localStorage.setItem(KEY, theme)
+  } catch {
+    // Storage is refused in some private windows.
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { counted, durationText, localTime, microsecondsOf, shown } from '../src/format.ts'
+
+test('null is shown as unknown, or as what it means, and never as zero or nothing', () => {
+  for (const value of [null, undefined]) assert.equal(shown(value), 'unknown')
+  assert.equal(shown(null, 'none'), 'none')
+  assert.equal(shown(0), '0')
+  assert.equal(shown(''), '(empty)')
+  assert.equal(shown(false), 'false')
+  for (const count of [null, undefined]) assert.equal(counted(count), 'unknown')
+  assert.equal(counted(0), '0')
+  assert.equal(counted(1_234_567), '1,234,567')
+})
+
+test('decimals keep every digit', () => {
+  for (const amount of ['0.100', '1.10', '12345678901234567890.123456789', '0', '-0.000000001', '1e3', '007'])
+    assert.equal(shown(amount), amount)
+})
+
+test('records inside records are shown whole', () => {
+  assert.equal(shown({ price: '1.10', quantity: null }), '{"price":"1.10","quantity":null}')
+  assert.equal(shown(['a', 1]), '["a",1]')
+})
+
+test('timestamps are exact to the microsecond, in any zone, and text that is none is not guessed at', () => {
+  assert.equal(microsecondsOf('1970-01-01T00:00:00Z'), 0n)
+  assert.equal(microsecondsOf('1970-01-01T00:00:00.5Z'), 500_000n)
+  assert.equal(microsecondsOf('1970-01-01T00:00:01.000001Z'), 1_000_001n)
+  assert.equal(microsecondsOf('1970-01-01T00:00:00.123456789Z'), 123_456n)
+  assert.equal(microsecondsOf('1970-01-01T01:00:00+01:00'), 0n)
+  assert.equal(microsecondsOf('1969-12-31T23:59:59.999Z'), -1_000n)
+  for (const text of ['', 'yesterday', '2026-11-27', '2026-11-27T10:00:00', '2026-13-40T10:00:00Z', '1700000000'])
+    assert.equal(microsecondsOf(text), null, text)
+})
+
+test('times are in the zone that was asked for, with the fraction cut and not rounded up', () => {
+  assert.equal(localTime('2026-11-27T14:03:21.999Z', 'UTC'), '2026-11-27 14:03:21')
+  assert.equal(localTime('2026-11-27T02:03:21Z', 'America/New_York'), '2026-11-26 21:03:21')
+  assert.equal(localTime('2026-11-27T00:00:00Z', 'UTC'), '2026-11-27 00:00:00')
+  assert.equal(localTime('1969-12-31T23:59:59.9995Z', 'UTC'), '1969-12-31 23:59:59')
+  assert.equal(localTime('soon', 'UTC'), 'soon')
+})
+
+test('durations have a unit, and negative ones their sign', () => {
+  const texts = [0n, 350n, 1_000n, 1_204_567n, 60_000_000n, 90_000_000n, 3_600_000_000n, 129_600_000_000n, -2_000n].map(durationText)
+  assert.deepEqual(texts, ['0 µs', '350 µs', '1 ms', '1.204 s', '1 min', '1.5 min', '1 h', '1.5 d', '-2 ms'])
+})

@@ -1,0 +1,241 @@
+// The console as an operator uses it, over the real API: the login, what is shown of an order, search by keyboard, and events as they come.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { chromiumLaunchOptions } from '@trunkline/testkit/chromium'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Body } from '../acceptance/api.ts'
+import { Stage, type Trader } from '../acceptance/stream-stage.ts'
+import { fits, passesAxe, RULES_OF_COLOR, SCHEMES, WIDTHS } from './fitness.ts'
+import { headingOf } from './stage.ts'
+import { visit } from './visit.ts'
+
+/** Where nobody is logged in yet, the page asks and is refused. */
+const NO_SESSION = /^401: .*\/admin\/v1\/session$/
+
+describe('the console', () => {
+  let stage: Stage
+  let trader: Trader
+  let browser: Browser
+  let filled: Body
+  let session: NonNullable<BrowserContextOptions['storageState']>
+  let userKey: string
+  before(async () => {
+    stage = await Stage.open('embedded')
+    browser = await chromium.launch(chromiumLaunchOptions())
+    trader = await stage.trader()
+    filled = await trader.buy('2')
+    await trader.rest()
+    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
+    await walk.page.goto(await linkTo('/'))
+    await headed(walk.page, 'Home')
+    session = await walk.page.context().storageState()
+    const { data } = await read(walk.page, `/search?q=${trader.userId}`)
+    userKey = data[0].user_key
+  })
+  after(async () => {
+    await browser?.close()
+    await stage?.[Symbol.asyncDispose]()
+  })
+
+  const linkTo = async (path: string): Promise<string> => {
+    const { url, code } = await stage.operate('operator', 'link')
+    assert.equal(url, `${stage.service.url}/console/#code=${code}`)
+    return url.replace('/console/', `/console${path}`)
+  }
+  const loggedIn = (options: BrowserContextOptions = {}) => visit(browser, { ...options, storageState: session })
+  const open = (page: Page, path: string) => page.goto(`${stage.service.url}/console${path}`)
+
+  test('a link logs in once and leaves no code in the address; a used one says what to do, and the address stays', async () => {
+    const link = await linkTo('/orders?user=007')
+    {
+      await using walk = await visit(browser, {}, { refusals: /^(401: .*\/session|422: .*\/orders\?user=007)$/ })
+      await walk.page.goto(link)
+      await headed(walk.page, 'Orders')
+      assert.equal(walk.page.url(), `${stage.service.url}/console/orders?user=007`)
+      await walk.page.goBack()
+      assert.doesNotMatch(walk.page.url(), /code=/)
+    }
+    await using walk = await visit(browser, {}, { refusals: /^(401: |422: .*\/orders\?user=007$)/ })
+    const { page } = walk
+    await page.goto(link)
+    await page.getByRole('alert').getByText('Create another link').waitFor()
+    assert.equal(page.url(), `${stage.service.url}/console/orders?user=007`)
+    await page.getByLabel('Link or code').fill(await linkTo('/'))
+    await page.keyboard.press('Enter')
+    await headed(page, 'Orders')
+  })
+
+  test('who logs out is asked to log in, and nothing that was shown is left', async () => {
+    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
+    const { page } = walk
+    await page.goto(await linkTo(`/orders?connection=${trader.connectionId}`))
+    await page.getByRole('link', { name: filled.cl_order_id }).click()
+    await headed(page, `Order ${filled.cl_order_id}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Link or code').waitFor()
+    assert.ok(!(await page.content()).includes(filled.cl_order_id))
+    await page.goBack()
+    await page.getByLabel('Link or code').waitFor()
+    assert.ok(!(await page.content()).includes(filled.cl_order_id))
+  })
+
+  test('a session that was ended elsewhere shows the login at the next read', async () => {
+    await using walk = await visit(browser, {}, { refusals: /^401: / })
+    const { page } = walk
+    await page.goto(await linkTo('/platforms'))
+    await page.getByRole('button', { name: 'Read again' }).waitFor()
+    const { session_id } = await read(page, '/session')
+    await stage.operate('operator', 'end-session', session_id)
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByLabel('Link or code').waitFor()
+  })
+
+  test('an order is shown step by step, with its amounts as they are recorded', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, `/orders/${filled.order_id}`)
+    await headed(page, `Order ${filled.cl_order_id}`)
+    const steps = page.locator('.waterfall > li strong')
+    await steps.first().waitFor()
+    const titles = await steps.allInnerTexts()
+    assert.deepEqual(titles.slice(0, 4), ['Request', 'Checked and recorded', 'Sent to the broker', 'Answer of the broker'])
+    assert.equal(titles.at(-1), 'Change')
+    const sent = page.locator('.waterfall > li').nth(2)
+    assert.equal(await sent.getByText('time not recorded').count(), 1)
+    assert.equal(await sent.locator('.mark').count(), 0)
+    for (const { quantity, price } of filled.fills)
+      await page.getByRole('row').filter({ hasText: price }).filter({ hasText: quantity }).waitFor()
+  })
+
+  test('a newcomer sees which of three steps are done, until all are', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, '/')
+    await page.getByRole('heading', { name: 'Health' }).waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'First steps' }).count(), 0, 'the user has traded')
+    await page.route('**/admin/v1/overview', async route => {
+      const answer = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...answer, steps: { user_created: true, sandbox_connected: false, order_placed: false } } })
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: 'First steps' }).waitFor()
+    const steps = await page.locator('.first-steps li').allInnerTexts()
+    assert.deepEqual(
+      steps.map(step => /(done|to do)$/.exec(step.trim())?.[0]),
+      ['done', 'to do', 'to do']
+    )
+  })
+
+  test('by keyboard alone an order is found by its id and opened', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, '/')
+    await headed(page, 'Home')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(filled.order_id)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Show the order' }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'content')
+    for (let presses = 0; (await page.evaluate('document.activeElement.textContent')) !== 'Show the order'; presses++) {
+      assert.ok(presses < 10, 'the link is reached with Tab')
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await headed(page, `Order ${filled.cl_order_id}`)
+  })
+
+  test('an event appears as it is logged, and a pause keeps what is there', async () => {
+    // A pause ends the request that waits.
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    const { page } = walk
+    await open(page, `/events?user=${userKey}&type=orders`)
+    await page.getByText('read to seq').waitFor()
+    const placed = await trader.rest()
+    await page.locator('.events > li').filter({ hasText: placed.cl_order_id }).first().waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    const shown = await page.locator('.events > li').count()
+    const later = await trader.rest()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await page.locator('.events > li').filter({ hasText: later.cl_order_id }).first().waitFor()
+    assert.ok((await page.locator('.events > li').count()) > shown)
+  })
+
+  test('what is copied is the request of the page, without a credential', async () => {
+    await using walk = await loggedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = walk
+    await open(page, `/orders?user=${userKey}`)
+    await page.getByRole('button', { name: 'Copy as…' }).click()
+    await page.getByRole('menuitem', { name: 'curl' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    assert.ok(copied.includes(`${stage.service.url}/admin/v1/orders?user=${userKey}`), copied)
+    assert.match(copied, /authorization: Bearer \$TRUNKLINE_OPERATOR_KEY/)
+    assert.doesNotMatch(copied, /cookie|os_/)
+  })
+
+  test('each page, with and without rows and refused, is for everybody', async () => {
+    const pages: readonly (readonly [path: string, heading: string])[] = [
+      ['/', 'Home'],
+      ['/orders', 'Orders'],
+      [`/orders?user=${userKey}`, 'Orders'],
+      ['/orders?user=none', 'Orders'],
+      [`/orders/${filled.order_id}`, `Order ${filled.cl_order_id}`],
+      ['/orders/0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71', 'Order 0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'],
+      ['/users', 'Users'],
+      [`/users/${userKey}`, `User ${trader.userId}`],
+      ['/connections', 'Connections'],
+      [`/events?user=${userKey}`, 'Events'],
+      ['/events', 'Events'],
+      ['/deliveries', 'Deliveries'],
+      [`/deliveries?user=${userKey}`, 'Deliveries'],
+      ['/requests', 'Requests'],
+      ['/audit', 'Audit'],
+      ['/platforms', 'Platforms'],
+      ['/search?q=nothing-has-this-id', 'Search for nothing-has-this-id'],
+      ['/nowhere', 'There is no such page']
+    ]
+    await using walk = await visit(
+      browser,
+      { storageState: session, bypassCSP: true, reducedMotion: 'reduce' },
+      { isHurried: true, refusals: /^4(04|22): / }
+    )
+    const { page } = walk
+    for (const [path, heading] of pages) {
+      await open(page, path)
+      await headed(page, heading)
+      await page.waitForFunction(`!document.querySelector('main').innerText.includes('Reading ')`)
+      await judge(page, path)
+    }
+  })
+
+  test('the login is for everybody', async () => {
+    await using walk = await visit(browser, { bypassCSP: true, reducedMotion: 'reduce' }, { refusals: NO_SESSION })
+    await open(walk.page, '/')
+    await walk.page.getByLabel('Link or code').waitFor()
+    await judge(walk.page, 'the login')
+  })
+})
+
+async function judge(page: Page, what: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 })
+    await fits(page, `${what} at ${width} px`)
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme })
+      if (width !== 320) await passesAxe(page, `${what} at ${width} px, ${colorScheme}`, colorScheme === 'light' ? null : RULES_OF_COLOR)
+    }
+  }
+  await page.setViewportSize({ width: 640, height: 400 })
+  await page.addStyleTag({ content: 'html { font-size: 200% }' })
+  await fits(page, `${what} with letters of twice the size`)
+}
+
+async function headed(page: Page, heading: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  assert.equal(await headingOf(page), heading)
+}
+
+/** What the page's own session reads. */
+function read(page: Page, path: string): Promise<Body> {
+  return page.evaluate(`fetch('/admin/v1${path}').then(answer => answer.json())`)
+}
