@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
+import { tookText } from '../format.ts'
 import type { OperatorWebhookDelivery as Delivery, WebhookEndpoint } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { FilterForm } from '../parts/filters.tsx'
@@ -35,7 +36,7 @@ const ATTEMPTS: readonly Column<Delivery>[] = [
   { name: 'Outcome', cell: delivery => <Status status={delivery.failure ?? 'delivered'} /> },
   { name: 'Status', isNumber: true, cell: delivery => <Value value={delivery.status} nullMeans="no answer" /> },
   { name: 'Attempt', isNumber: true, cell: delivery => delivery.attempt },
-  { name: 'Took', isNumber: true, cell: delivery => `${delivery.took_ms} ms` },
+  { name: 'Took', isNumber: true, cell: delivery => tookText(delivery.took_ms) },
   { name: 'Next', cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
   { name: 'Reason', cell: delivery => delivery.reason },
   { name: 'Seq', cell: ({ from_seq: from, to_seq: to }) => (from === null ? <Value value={null} nullMeans="none" /> : `${from}–${to}`) },

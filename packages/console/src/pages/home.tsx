@@ -137,15 +137,24 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
   )
 }
 
+/** False for failures that are counted by their status. */
+function isDescribed(code: string): boolean {
+  return !code.startsWith('status_')
+}
+
 const ERRORS: readonly Column<{ readonly code: string; readonly count: number }>[] = [
   {
     name: 'Code',
     cell: ({ code }) => (
-      <Link to="/requests" search={{ code }}>
+      <Link to="/requests" search={isDescribed(code) ? { code } : { failed: 'true' }}>
         {code}
       </Link>
     )
   },
   { name: 'Requests', isNumber: true, cell: ({ count }) => counted(count) },
-  { name: 'Meaning', cell: ({ code }) => <a href={`/docs/errors/${encodeURIComponent(code)}`}>What to do about {code}</a> }
+  {
+    name: 'Meaning',
+    cell: ({ code }) =>
+      isDescribed(code) ? <a href={`/docs/errors/${encodeURIComponent(code)}`}>What to do about {code}</a> : 'A failure without a code'
+  }
 ]

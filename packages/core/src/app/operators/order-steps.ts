@@ -74,7 +74,9 @@ export function stepsOf(
   const later = [...requests.filter(step => !placed.includes(step)), ...events.flatMap(changeStep), ...deliveries.map(deliveryStep)].sort(
     (a, b) => (a.at === b.at ? 0 : (a.at ?? '') < (b.at ?? '') ? -1 : 1)
   )
-  return [...placed, recordedStep(order), ...sentSteps(order), ...later]
+  // Events from before the broker's answer was known: the first is the record itself.
+  const unanswered = later.filter(({ kind, evidence }) => kind === 'change' && evidence.submission_state === 'submitting')
+  return [...placed, recordedStep(order), ...unanswered, ...sentSteps(order), ...later.filter(step => !unanswered.includes(step))]
 }
 
 function requestStep({ at, actor, action, result, ip, requestId, position, detail }: PlacedEntry): OrderStep {

@@ -46,21 +46,22 @@ test('steps stand in the order in which they happened, and the time of the first
     entryTime: time(0),
     submission: { state: 'acknowledged', since: time(40), attempts: 1, method: 'reply' }
   })
-  const events = [event(4, anOrder({ status: 'pending' }), 0), event(6, order, 90)]
+  const submitting = { state: 'submitting', since: time(0), attempts: 1, method: null } as const
+  const events = [event(4, anOrder({ status: 'pending', submission: submitting }), 0), event(6, order, 90)]
   const steps = stepsOf(order, [entry('order.cancel', 50), entry('order.place', -1)], events, [])
   assert.deepEqual(
     steps.map(({ kind, at }) => [kind, at === null ? null : epochMs(at) - START]),
     [
       ['request', -1],
       ['recorded', 0],
+      ['change', 0],
       ['sent', null],
       ['answer', 40],
-      ['change', 0],
       ['request', 50],
       ['change', 90]
     ]
   )
-  assert.equal(steps[2]?.evidence.known_at, time(40))
+  assert.equal(steps[3]?.evidence.known_at, time(40))
   assert.deepEqual([steps[0]?.evidence.chain_position, steps[0]?.evidence.detail_clOrdId], [7, 'order-1'])
 })
 
