@@ -64,6 +64,7 @@ export function DeliveriesPage(): ReactNode {
   const isOfOne = endpoint !== undefined || user !== undefined
   const attempts = get('/webhook-deliveries', {}, { endpoint, user, limit: String(PAGE_ROWS) })
   const endpoints = platform === undefined ? undefined : get('/webhook-endpoints', {}, { platform })
+  const shownFilters = isOfOne || platform === undefined ? filters : { ...filters, platform }
   const fields = [
     { name: 'platform', label: 'Platform', choices, none: 'Choose' },
     { name: 'endpoint', label: 'Endpoint (endpoint_id)' },
@@ -71,7 +72,7 @@ export function DeliveriesPage(): ReactNode {
   ] as const
   return (
     <Page title="Deliveries" request={isOfOne ? attempts : endpoints}>
-      <FilterForm key={JSON.stringify(filters)} filters={fields} current={filters} apply={search => void navigate({ search })} />
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {isOfOne ? (
         <Attempts request={attempts} hasOnePage={endpoint === undefined} />
       ) : endpoints === undefined ? (

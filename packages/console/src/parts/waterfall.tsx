@@ -12,7 +12,7 @@ export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[]
     <>
       <p className="hint">
         From the first to the last recorded time: {total ?? <Missing />}. The scale is {scale}.
-        {isOutOfOrder && ' Some steps have an earlier time than the step above them. All are shown as recorded: clocks may differ.'}
+        {isOutOfOrder && ' Some times are earlier than that of the step above. Each is shown as it was recorded.'}
       </p>
       <ol className="waterfall">
         {steps.map((step, index) => (
