@@ -160,6 +160,34 @@ describe('the console', () => {
     assert.ok((await page.locator('.events > li').count()) > shown)
   })
 
+  test('a page that nobody uses stops reading, so that its session ends as unused', async () => {
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    const { page } = walk
+    await page.clock.install()
+    await open(page, `/events?user=${userKey}`)
+    await page.getByText('Following: read to seq').waitFor()
+    await page.clock.fastForward(16 * 60_000)
+    await page.getByText('Paused, since the page was not used').waitFor()
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    await trader.rest()
+    await page.clock.fastForward(60_000)
+    assert.deepEqual(asked, [])
+    await page.mouse.move(10, 10)
+    await page.getByText('Following: read to seq').waitFor()
+  })
+
+  test('a session that ends while a page follows events shows the login', async () => {
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: /^401: / })
+    const { page } = walk
+    await page.goto(await linkTo(`/events?user=${userKey}`))
+    await page.getByText('Following: read to seq').waitFor()
+    const { session_id } = await read(page, '/session')
+    await stage.operate('operator', 'end-session', session_id)
+    await trader.rest()
+    await page.getByLabel('Link or code').waitFor()
+  })
+
   test('what is copied is the request of the page, without a credential', async () => {
     await using walk = await loggedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = walk

@@ -11,6 +11,7 @@ import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
 import { useRecord } from '../reads.ts'
 import { trafficOf } from '../traffic.ts'
+import { useIsUsed } from '../use-of-page.ts'
 
 const REQUEST = get('/overview', {})
 // The library of the chart is as large as the rest of the page, which is read without it.
@@ -22,7 +23,7 @@ const UNRESOLVED_COUNTED = 100
 
 /** The page at `/console/`. */
 export function HomePage(): ReactNode {
-  const overview = useRecord(REQUEST, REFRESH_MS)
+  const overview = useRecord(REQUEST, useIsUsed() ? REFRESH_MS : undefined)
   return (
     <Page title="Home" request={REQUEST}>
       {overview.error !== null && <Failure error={overview.error} again={() => void overview.refetch()} />}
