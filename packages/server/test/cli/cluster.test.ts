@@ -27,7 +27,9 @@ test('an operator lists the nodes and drains one of them; the audit log records 
   const listed = await cli(env, 'cluster', 'nodes')
   assert.equal(listed.code, 0, listed.err)
   assert.match(listed.out, /^node_id +name +url +joined +lease +partitions +fence +state\n/)
-  assert.match(listed.out, new RegExp(`\\n${dead}  .* dead\\n$`), 'the living come first')
+  // A partition on its way from one to the other has no owner, which a last line says.
+  const [table = ''] = listed.out.split('\n\n', 1)
+  assert.match(table, new RegExp(`\\n${dead}  .* dead\\n?$`), `the living come first: ${listed.out}`)
   assert.match(listed.out, new RegExp(`^${a.nodeId}  .* s left +\\d+ +1 +living$`, 'm'))
 
   assert.match((await cli(env, 'cluster', 'drain', b.nodeId)).out, /gives its users to the other nodes now/)
