@@ -1,45 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from '@trunkline/core/domain/json'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
+import { itemsOf, seqsOf, single } from './single-endpoint.ts'
 import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
-
-interface Item {
-  readonly type: string
-  readonly user_id: string
-  readonly seq?: number
-  readonly from_seq?: number
-  readonly to_seq?: number
-}
-
-function itemsOf({ body }: WebhookRequest): readonly Item[] {
-  const document = parseJson(Buffer.from(body).toString())
-  return isMessage(document) ? document.data : []
-}
-
-function isMessage(value: unknown): value is { readonly data: readonly Item[] } {
-  return typeof value === 'object' && value !== null && 'data' in value && Array.isArray(value.data)
-}
-
-const seqsOf = (request: WebhookRequest) =>
-  itemsOf(request).map(({ type, seq, from_seq, to_seq }) => seq ?? `${type} ${from_seq}-${to_seq}`)
-
-/** A world with one node, whose endpoint answers as `answer` decides. */
-async function single(answer: (request: WebhookRequest, at: number) => WebhookOutcome | Promise<WebhookOutcome> = () => RECEIVED) {
-  const world = new WebhookWorld()
-  const requests: (WebhookRequest & { readonly atMs: number })[] = []
-  const begun = world.clock.monotonicMs()
-  const node = new WebhookNode(world, async request => {
-    requests.push({ ...request, atMs: world.clock.monotonicMs() - begun })
-    return await answer(request, requests.length)
-  })
-  const endpoint = world.addEndpoint('https://hooks.example/')
-  const userKey = world.addUser()
-  await node.own()
-  return { world, node, requests, endpoint, userKey }
-}
 
 test('an event is sent at once, and the cursor moves when it is received', async () => {
   const { world, requests, endpoint, userKey } = await single()
