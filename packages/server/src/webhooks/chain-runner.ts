@@ -33,6 +33,8 @@ export type Next = 'ready' | 'passed' | 'gone' | Timestamp
 /** Without a row: the user is newer than the endpoint. */
 const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: null }
 const GONE = 410
+/** Of a message that is tried first while its endpoint fails: what is unlikely to be received should cost little. */
+const PROBE_EVENTS_MAX = 10
 /** After the store failed. */
 const AGAIN_MS = 1_000
 export const UNWRITTEN = 'a step of a webhook could not be written or read; it is made again'
@@ -75,7 +77,7 @@ export class ChainRunner {
     chain.cursor = cursor
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
-    const read = await this.#read(chain.userKey, cursor)
+    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
     chain.since = read.events[0]?.at ?? chain.since
     const { endpointId, filter } = queue.endpoint
     const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
@@ -98,14 +100,18 @@ export class ChainRunner {
     return await this.#deps.cursors.progress({ endpointId: queue.endpoint.endpointId, userKey, cursor, delivery: null })
   }
 
-  async #read(userKey: UserKey, cursor: WebhookCursor): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
+  async #read(
+    userKey: UserKey,
+    cursor: WebhookCursor,
+    max: number
+  ): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
     const { events, recent } = this.#deps
-    const atHand = recent.after(userKey, cursor.seq, EVENTS_MAX) ?? []
+    const atHand = recent.after(userKey, cursor.seq, max) ?? []
     if ((atHand.at(-1)?.seq ?? 0) >= (cursor.tryingTo ?? 1)) return { events: atHand, erasedTo: cursor.seq }
     const found: LoggedEvent[] = []
     // A message that was tried is read to its end, however the log divides it.
-    for (let after = cursor.seq; found.length < EVENTS_MAX; ) {
-      const part = await events.read(userKey, after, EVENTS_MAX - found.length)
+    for (let after = cursor.seq; found.length < max; ) {
+      const part = await events.read(userKey, after, max - found.length)
       found.push(...part)
       after = part.at(-1)?.seq ?? after
       if (part.length === 0 || cursor.tryingTo === null || after >= cursor.tryingTo) break

@@ -65,10 +65,14 @@ export class EndpointQueue {
     return this.#running
   }
 
+  get isFailing(): boolean {
+    return this.failures >= FAILURES
+  }
+
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
     if (this.isDisabled || this.#ready.size === 0) return false
-    return this.failures >= FAILURES ? this.#running === 0 && !this.#isTried : this.#running < PLACES
+    return this.isFailing ? this.#running === 0 && !this.#isTried : this.#running < PLACES
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */

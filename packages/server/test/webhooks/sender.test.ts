@@ -189,6 +189,20 @@ test('an endpoint that fails has one place and an attempt a second, until one su
   assert.equal(open.get(dead.url)?.length, 16)
 })
 
+test('a message that is tried first while its endpoint fails has ten events at most', async () => {
+  let isFailing = true
+  const { world, requests, userKey } = await single(() => (isFailing ? REFUSED : RECEIVED))
+  for (let count = 0; count < 10; count++) world.commit(world.addUser())
+  await world.clock.settled()
+  for (let count = 0; count < 25; count++) world.commit(userKey)
+  await world.clock.advance(1_000)
+  isFailing = false
+  await world.clock.advance(40_000)
+  const userId = world.users.get(userKey)?.userId
+  const own = requests.filter(request => itemsOf(request)[0]?.user_id === userId).map(request => itemsOf(request).length)
+  assert.deepEqual(own, [10, 10, 15])
+})
+
 test('beyond the bound, users of the endpoint with most are left out, and found again', async () => {
   const world = new WebhookWorld()
   let isFailing = true
