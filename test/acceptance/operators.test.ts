@@ -149,6 +149,7 @@ describe('the API for operators', () => {
     assert.equal(request.action, 'order.place')
     assert.ok(request.request_id !== null)
     assert.equal(recorded.cl_order_id, 'steps-1')
+    assert.ok(recorded.seq > 0 && recorded.event_id !== null)
     assert.deepEqual([sent.at, sent.attempts], [null, 1])
     assert.ok(answer.broker_order_id !== null)
     assert.equal(body.data.at(-1).status, 'filled')

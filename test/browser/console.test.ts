@@ -98,7 +98,7 @@ describe('the console', () => {
     const steps = page.locator('.waterfall > li strong')
     await steps.first().waitFor()
     const titles = await steps.allInnerTexts()
-    assert.deepEqual(titles.slice(0, 4), ['Request', 'Checked and recorded', 'Sent to the broker', 'Answer of the broker'])
+    assert.deepEqual(titles.slice(0, 5), ['Request', 'Checked and recorded', 'Sent to the broker', 'Answer of the broker', 'Change'])
     assert.equal(titles.at(-1), 'Change')
     const sent = page.locator('.waterfall > li').nth(2)
     assert.equal(await sent.getByText('time not recorded').count(), 1)
@@ -158,6 +158,34 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Follow' }).click()
     await page.locator('.events > li').filter({ hasText: later.cl_order_id }).first().waitFor()
     assert.ok((await page.locator('.events > li').count()) > shown)
+  })
+
+  test('a page that nobody uses stops reading, so that its session ends as unused', async () => {
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    const { page } = walk
+    await page.clock.install()
+    await open(page, `/events?user=${userKey}`)
+    await page.getByText('Following: read to seq').waitFor()
+    await page.clock.fastForward(16 * 60_000)
+    await page.getByText('Paused, since the page was not used').waitFor()
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    await trader.rest()
+    await page.clock.fastForward(60_000)
+    assert.deepEqual(asked, [])
+    await page.mouse.move(10, 10)
+    await page.getByText('Following: read to seq').waitFor()
+  })
+
+  test('a session that ends while a page follows events shows the login', async () => {
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: /^401: / })
+    const { page } = walk
+    await page.goto(await linkTo(`/events?user=${userKey}`))
+    await page.getByText('Following: read to seq').waitFor()
+    const { session_id } = await read(page, '/session')
+    await stage.operate('operator', 'end-session', session_id)
+    await trader.rest()
+    await page.getByLabel('Link or code').waitFor()
   })
 
   test('what is copied is the request of the page, without a credential', async () => {

@@ -378,6 +378,9 @@ function calling(transport, operation, afterLoss, isRepeatable) {
     return callOf(repeated(transport.begin(options), operation, params, afterLoss?.(params), isRepeatable));
   };
 }
+function callingOnce(transport, operation) {
+  return calling(transport, operation, void 0, false);
+}
 function listing(transport, operation, check) {
   return (...given2) => {
     const [params = Object(), options] = given2;
@@ -585,7 +588,7 @@ function users(transport) {
     }),
     list: listing(transport, listUsers),
     delete: calling(transport, deleteUser, ({ user_id }) => doneIf("user_not_found", { user_id })),
-    rotateSecret: calling(transport, rotateUserSecret, void 0, false)
+    rotateSecret: callingOnce(transport, rotateUserSecret)
   };
 }
 function connections(transport) {
@@ -630,16 +633,16 @@ function marketData(transport) {
 }
 function webhookEndpoints(transport) {
   return {
-    create: calling(transport, createWebhookEndpoint, void 0, false),
+    create: callingOnce(transport, createWebhookEndpoint),
     list: calling(transport, listWebhookEndpoints),
     read: calling(transport, readWebhookEndpoint),
     change: calling(transport, changeWebhookEndpoint),
     delete: calling(transport, deleteWebhookEndpoint, ({ endpoint_id }) => doneIf("webhook_endpoint_not_found", { endpoint_id })),
-    rotateKeys: calling(transport, rotateWebhookKeys, void 0, false),
-    test: calling(transport, testWebhookEndpoint, void 0, false),
+    rotateKeys: callingOnce(transport, rotateWebhookKeys),
+    test: callingOnce(transport, testWebhookEndpoint),
     deliveries: listing(transport, listWebhookDeliveries),
     delivery: calling(transport, readWebhookDelivery),
-    replay: calling(transport, replayWebhooks, void 0, false)
+    replay: callingOnce(transport, replayWebhooks)
   };
 }
 function brokers(transport) {

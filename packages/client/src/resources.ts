@@ -34,7 +34,7 @@ import {
   searchSymbols,
   testWebhookEndpoint
 } from './generated/openapi.ts'
-import { type Calls, calling, doneIf, type Lists, listing, repeated, type Transport } from './transport.ts'
+import { type Calls, calling, callingOnce, doneIf, type Lists, listing, repeated, type Transport } from './transport.ts'
 
 /** The platform's users. */
 export interface Users {
@@ -62,7 +62,7 @@ export function users(transport: Transport): Users {
     }),
     list: listing(transport, listUsers),
     delete: calling(transport, deleteUser, ({ user_id }) => doneIf('user_not_found', { user_id })),
-    rotateSecret: calling(transport, rotateUserSecret, undefined, false)
+    rotateSecret: callingOnce(transport, rotateUserSecret)
   }
 }
 
@@ -187,16 +187,16 @@ export interface WebhookEndpoints {
 
 export function webhookEndpoints(transport: Transport): WebhookEndpoints {
   return {
-    create: calling(transport, createWebhookEndpoint, undefined, false),
+    create: callingOnce(transport, createWebhookEndpoint),
     list: calling(transport, listWebhookEndpoints),
     read: calling(transport, readWebhookEndpoint),
     change: calling(transport, changeWebhookEndpoint),
     delete: calling(transport, deleteWebhookEndpoint, ({ endpoint_id }) => doneIf('webhook_endpoint_not_found', { endpoint_id })),
-    rotateKeys: calling(transport, rotateWebhookKeys, undefined, false),
-    test: calling(transport, testWebhookEndpoint, undefined, false),
+    rotateKeys: callingOnce(transport, rotateWebhookKeys),
+    test: callingOnce(transport, testWebhookEndpoint),
     deliveries: listing(transport, listWebhookDeliveries),
     delivery: calling(transport, readWebhookDelivery),
-    replay: calling(transport, replayWebhooks, undefined, false)
+    replay: callingOnce(transport, replayWebhooks)
   }
 }
 

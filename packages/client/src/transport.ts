@@ -106,6 +106,11 @@ export function calling<S extends OperationShape>(
   }
 }
 
+/** The same for an operation that is not repeated after a lost answer. */
+export function callingOnce<S extends OperationShape>(transport: Transport, operation: Operation<S>): ReturnType<typeof calling<S>> {
+  return calling(transport, operation, undefined, false)
+}
+
 /** The method that reads an operation's pages. `check` sees each answer first, and what was asked for on that page. */
 export function listing<S extends OperationShape>(
   transport: Transport,

@@ -1,7 +1,9 @@
 // Follows the updates of a user: each request waits until there is one.
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { get, read } from './api.ts'
+import { get, isSignedOut, read } from './api.ts'
 import { type EventLog, emptyLog, withPage } from './event-log.ts'
+import { sessionQuery } from './reads.ts'
 
 const WAIT_SECONDS = '25'
 /** After a refusal, and when a wait came back at once: at its bound the service does not wait. */
@@ -19,6 +21,7 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
   const [log, setLog] = useState(() => emptyLog(after))
   // Where a feed that goes on begins: it is no reason to begin again.
   const latest = useRef(log)
+  const queries = useQueryClient()
   const [error, setError] = useState<Error | null>(null)
   useEffect(() => {
     if (!isLive) return
@@ -35,13 +38,14 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
         } catch (cause) {
           if (stop.signal.aborted) return
           setError(cause instanceof Error ? cause : new Error(String(cause)))
+          if (isSignedOut(cause)) await queries.resetQueries({ queryKey: sessionQuery.queryKey })
           await pause(stop.signal)
         }
       }
     }
     void follow()
     return () => stop.abort()
-  }, [user, isLive])
+  }, [user, isLive, queries])
   return { log, error }
 }
 

@@ -73,6 +73,11 @@ export function durationText(microseconds: bigint): string {
   return `${sign}${length / size}${fraction} ${name}`
 }
 
+/** A duration in milliseconds as the service measured it, cut to the microsecond: `92.212 ms`. */
+export function tookText(milliseconds: number): string {
+  return Number.isFinite(milliseconds) ? durationText(BigInt(Math.floor(milliseconds * 1000))) : UNKNOWN
+}
+
 function floorDivided(value: bigint, by: bigint): bigint {
   const quotient = value / by
   return value % by < 0n ? quotient - 1n : quotient

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { counted, durationText, localTime, microsecondsOf, shown } from '../src/format.ts'
+import { counted, durationText, localTime, microsecondsOf, shown, tookText } from '../src/format.ts'
 
 test('null is shown as unknown, or as what it means, and never as zero or nothing', () => {
   for (const value of [null, undefined]) assert.equal(shown(value), 'unknown')
@@ -45,4 +45,9 @@ test('times are in the zone that was asked for, with the fraction cut and not ro
 test('durations have a unit, and negative ones their sign', () => {
   const texts = [0n, 350n, 1_000n, 1_204_567n, 60_000_000n, 90_000_000n, 3_600_000_000n, 129_600_000_000n, -2_000n].map(durationText)
   assert.deepEqual(texts, ['0 µs', '350 µs', '1 ms', '1.204 s', '1 min', '1.5 min', '1 h', '1.5 d', '-2 ms'])
+})
+
+test('measured durations are cut to the microsecond, and what is no number is unknown', () => {
+  assert.deepEqual([92.2123360000005, 0.0004, 12, 1500].map(tookText), ['92.212 ms', '0 µs', '12 ms', '1.5 s'])
+  for (const took of [Number.NaN, Number.POSITIVE_INFINITY]) assert.equal(tookText(took), 'unknown')
 })

@@ -36,6 +36,8 @@ export declare function repeated<S extends OperationShape>(exchange: Exchange, o
 export declare function callOf<T>(answer: Promise<Answer<T>>): Call<T>;
 /** The method that makes requests of an operation. */
 export declare function calling<S extends OperationShape>(transport: Transport, operation: Operation<S>, afterLoss?: (params: Params<S>) => AfterLoss<S['answer']>, isRepeatable?: boolean): (...given: Given<Params<S>>) => Call<S['answer']>;
+/** The same for an operation that is not repeated after a lost answer. */
+export declare function callingOnce<S extends OperationShape>(transport: Transport, operation: Operation<S>): ReturnType<typeof calling<S>>;
 /** The method that reads an operation's pages. `check` sees each answer first, and what was asked for on that page. */
 export declare function listing<S extends OperationShape>(transport: Transport, operation: Operation<S>, check?: (params: Params<S>, answer: S['answer']) => void): (...given: Given<Params<S>>) => Pages<S['answer']>;
 /** With this code, an error says that what was asked for is done. */

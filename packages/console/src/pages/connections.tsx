@@ -80,6 +80,7 @@ export function ConnectionsPage(): ReactNode {
   // A user belongs to one platform, so the only platform is no filter of its own.
   const platform = user === undefined ? chosen : filters.platform
   const request = user === undefined && platform === undefined ? undefined : get('/connections', {}, { platform, user, status })
+  const shownFilters = platform === undefined ? filters : { ...filters, platform }
   const fields = [
     { name: 'platform', label: 'Platform', choices, none: 'Choose' },
     { name: 'user', label: 'User (user_key)' },
@@ -87,7 +88,7 @@ export function ConnectionsPage(): ReactNode {
   ] as const
   return (
     <Page title="Connections" request={request}>
-      <FilterForm key={JSON.stringify(filters)} filters={fields} current={filters} apply={search => void navigate({ search })} />
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {request === undefined ? (
         <Empty>
           <p>Choose a platform or give a user: connections are listed by one of the two.</p>

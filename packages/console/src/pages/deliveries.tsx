@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
+import { tookText } from '../format.ts'
 import type { OperatorWebhookDelivery as Delivery, WebhookEndpoint } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { FilterForm } from '../parts/filters.tsx'
@@ -35,7 +36,7 @@ const ATTEMPTS: readonly Column<Delivery>[] = [
   { name: 'Outcome', cell: delivery => <Status status={delivery.failure ?? 'delivered'} /> },
   { name: 'Status', isNumber: true, cell: delivery => <Value value={delivery.status} nullMeans="no answer" /> },
   { name: 'Attempt', isNumber: true, cell: delivery => delivery.attempt },
-  { name: 'Took', isNumber: true, cell: delivery => `${delivery.took_ms} ms` },
+  { name: 'Took', isNumber: true, cell: delivery => tookText(delivery.took_ms) },
   { name: 'Next', cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
   { name: 'Reason', cell: delivery => delivery.reason },
   { name: 'Seq', cell: ({ from_seq: from, to_seq: to }) => (from === null ? <Value value={null} nullMeans="none" /> : `${from}–${to}`) },
@@ -63,6 +64,7 @@ export function DeliveriesPage(): ReactNode {
   const isOfOne = endpoint !== undefined || user !== undefined
   const attempts = get('/webhook-deliveries', {}, { endpoint, user, limit: String(PAGE_ROWS) })
   const endpoints = platform === undefined ? undefined : get('/webhook-endpoints', {}, { platform })
+  const shownFilters = isOfOne || platform === undefined ? filters : { ...filters, platform }
   const fields = [
     { name: 'platform', label: 'Platform', choices, none: 'Choose' },
     { name: 'endpoint', label: 'Endpoint (endpoint_id)' },
@@ -70,7 +72,7 @@ export function DeliveriesPage(): ReactNode {
   ] as const
   return (
     <Page title="Deliveries" request={isOfOne ? attempts : endpoints}>
-      <FilterForm key={JSON.stringify(filters)} filters={fields} current={filters} apply={search => void navigate({ search })} />
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {isOfOne ? (
         <Attempts request={attempts} hasOnePage={endpoint === undefined} />
       ) : endpoints === undefined ? (

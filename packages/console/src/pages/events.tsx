@@ -13,8 +13,10 @@ import { CopyText } from '../parts/copy.tsx'
 import { choicesOf, FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure } from '../parts/states.tsx'
+import { useIsUsed } from '../use-of-page.ts'
 
 const route = getRouteApi('/events')
+const UNUSED = 'Paused, since the page was not used for a quarter of an hour'
 const FILTERS = [
   { name: 'user', label: 'User (user_key)' },
   { name: 'after', label: 'After seq' },
@@ -48,7 +50,8 @@ export function EventsPage(): ReactNode {
 function Inspector({ user, after, type }: { readonly user: string; readonly after: number; readonly type: string }): ReactNode {
   const [isLive, setIsLive] = useState(true)
   const [text, setText] = useState('')
-  const { log, error } = useEventFeed(user, after, isLive)
+  const isUsed = useIsUsed()
+  const { log, error } = useEventFeed(user, after, isLive && isUsed)
   const chosen = matching(log.events, type, text)
   return (
     <>
@@ -62,7 +65,7 @@ function Inspector({ user, after, type }: { readonly user: string; readonly afte
         </Button>
       </div>
       <p className="hint" role="status">
-        <Progress log={log} shownCount={chosen.length} isLive={isLive} />
+        <Progress log={log} shownCount={chosen.length} state={isLive ? (isUsed ? 'Following' : UNUSED) : 'Paused'} />
       </p>
       {error !== null && isLive && <Failure error={error} />}
       {log.missing !== null && (
@@ -85,16 +88,13 @@ function Inspector({ user, after, type }: { readonly user: string; readonly afte
   )
 }
 
-function Progress({
-  log,
-  shownCount,
-  isLive
-}: {
+interface ProgressProps {
   readonly log: EventLog
   readonly shownCount: number
-  readonly isLive: boolean
-}): ReactNode {
-  const state = isLive ? 'Following' : 'Paused'
+  readonly state: string
+}
+
+function Progress({ log, shownCount, state }: ProgressProps): ReactNode {
   if (log.lastSeq === null) return `${state}.`
   return [
     `${state}: read to seq ${log.after} of ${log.lastSeq}.`,

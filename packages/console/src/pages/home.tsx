@@ -11,6 +11,7 @@ import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
 import { useRecord } from '../reads.ts'
 import { trafficOf } from '../traffic.ts'
+import { useIsUsed } from '../use-of-page.ts'
 
 const REQUEST = get('/overview', {})
 // The library of the chart is as large as the rest of the page, which is read without it.
@@ -22,7 +23,7 @@ const UNRESOLVED_COUNTED = 100
 
 /** The page at `/console/`. */
 export function HomePage(): ReactNode {
-  const overview = useRecord(REQUEST, REFRESH_MS)
+  const overview = useRecord(REQUEST, useIsUsed() ? REFRESH_MS : undefined)
   return (
     <Page title="Home" request={REQUEST}>
       {overview.error !== null && <Failure error={overview.error} again={() => void overview.refetch()} />}
@@ -137,15 +138,24 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
   )
 }
 
+/** False for failures that are counted by their status. */
+function isDescribed(code: string): boolean {
+  return !code.startsWith('status_')
+}
+
 const ERRORS: readonly Column<{ readonly code: string; readonly count: number }>[] = [
   {
     name: 'Code',
     cell: ({ code }) => (
-      <Link to="/requests" search={{ code }}>
+      <Link to="/requests" search={isDescribed(code) ? { code } : { failed: 'true' }}>
         {code}
       </Link>
     )
   },
   { name: 'Requests', isNumber: true, cell: ({ count }) => counted(count) },
-  { name: 'Meaning', cell: ({ code }) => <a href={`/docs/errors/${encodeURIComponent(code)}`}>What to do about {code}</a> }
+  {
+    name: 'Meaning',
+    cell: ({ code }) =>
+      isDescribed(code) ? <a href={`/docs/errors/${encodeURIComponent(code)}`}>What to do about {code}</a> : 'A failure without a code'
+  }
 ]

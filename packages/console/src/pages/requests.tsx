@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
+import { tookText } from '../format.ts'
 import type { AnsweredRequest } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { FilterForm } from '../parts/filters.tsx'
@@ -36,7 +37,7 @@ const COLUMNS: readonly Column<AnsweredRequest>[] = [
     cell: ({ code }) =>
       code === null ? <Value value={null} nullMeans="none" /> : <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
   },
-  { name: 'Took', isNumber: true, cell: request => `${request.took_ms} ms` },
+  { name: 'Took', isNumber: true, cell: request => tookText(request.took_ms) },
   { name: 'Platform', cell: request => <Value value={request.platform_id} nullMeans="none" /> },
   {
     name: 'User',

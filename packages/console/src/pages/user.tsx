@@ -14,6 +14,9 @@ import { CONNECTION_COLUMNS } from './connections.tsx'
 import { ORDER_COLUMNS } from './orders.tsx'
 
 const route = getRouteApi('/users/$userKey')
+// The user is that of the page.
+const CONNECTIONS = CONNECTION_COLUMNS.filter(({ name }) => name !== 'User')
+const ORDERS = ORDER_COLUMNS.filter(({ name }) => name !== 'User')
 
 /** The page of a user. */
 export function UserPage(): ReactNode {
@@ -29,7 +32,7 @@ export function UserPage(): ReactNode {
         <ListTable
           what="connections"
           list={useList(get('/connections', {}, { user }))}
-          columns={CONNECTION_COLUMNS}
+          columns={CONNECTIONS}
           idOf={connection => connection.connection_id}
           empty={<Nothing>The user has no connection: one is made in the portal.</Nothing>}
         />
@@ -39,7 +42,7 @@ export function UserPage(): ReactNode {
         <ListTable
           what="orders"
           list={useList(get('/orders', {}, { user }))}
-          columns={ORDER_COLUMNS}
+          columns={ORDERS}
           idOf={order => order.order_id}
           empty={<Nothing>The user has no orders.</Nothing>}
         />

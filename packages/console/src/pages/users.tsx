@@ -49,13 +49,14 @@ export function UsersPage(): ReactNode {
   const navigate = route.useNavigate()
   const { choices, chosen: platform } = usePlatform(filters.platform)
   const request = platform === undefined ? undefined : get('/users', {}, { platform, user_id: filters.user_id })
+  const shownFilters = platform === undefined ? filters : { ...filters, platform }
   const fields = [
     { name: 'platform', label: 'Platform', choices, none: 'Choose' },
     { name: 'user_id', label: 'User id' }
   ] as const
   return (
     <Page title="Users" request={request}>
-      <FilterForm key={JSON.stringify(filters)} filters={fields} current={filters} apply={search => void navigate({ search })} />
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {request === undefined ? (
         <Empty>
           <p>Choose a platform: users are listed by platform.</p>

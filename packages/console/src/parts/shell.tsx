@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Button } from 'react-aria-components/Button'
 import { Input } from 'react-aria-components/Input'
 import { SearchField } from 'react-aria-components/SearchField'
-import { API, send } from '../api.ts'
+import { API, isSignedOut, send } from '../api.ts'
 import { sessionQuery } from '../reads.ts'
 import { applyTheme, keptTheme, THEMES } from '../theme.ts'
 import { Failure } from './states.tsx'
@@ -115,7 +115,10 @@ function Account(): ReactNode {
   const signOut = useMutation({
     mutationFn: () => send({ method: 'DELETE', path: `${API}/session` }),
     // A new document: nothing of the session's answers stays in memory.
-    onSuccess: () => location.assign('/console/')
+    onSuccess: () => location.assign('/console/'),
+    onError: error => {
+      if (isSignedOut(error)) location.assign('/console/')
+    }
   })
   return (
     <div className="account">

@@ -3,7 +3,7 @@ import { type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table'
 import { type ReactNode, useMemo } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { counted } from '../format.ts'
-import { type List, PAGE_ROWS, ROWS_MAX } from '../reads.ts'
+import { type List, PAGE_ROWS } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
 /** A column. On a phone each row is a block, with the names of the columns before its values. */
@@ -48,7 +48,9 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
         </section>
       )}
       <p className="after" role="status" aria-busy={isReading}>
-        {isReading ? `Reading ${what}…` : `${counted(rows.length)} ${what}${extentOf(rows.length, list, hasOnePage)}`}
+        {isReading
+          ? `Reading ${what}…`
+          : `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${counted(rows.length)}${extentOf(rows.length, list, hasOnePage)}`}
       </p>
       <div className="buttons">
         {more !== null && (
@@ -66,7 +68,7 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
 
 /** Whether there are more rows than those that are shown. */
 function extentOf(length: number, { more, isAtBound }: List<unknown>, hasOnePage: boolean): string {
-  if (isAtBound) return `: more than ${counted(ROWS_MAX)} are not shown. Narrow the list with a filter.`
+  if (isAtBound) return '. There are more, which this page does not show. Narrow the list with a filter.'
   if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter.'
   return more === null ? ', all that there are' : ''
 }

@@ -32,12 +32,17 @@ export function TrafficChart({ bars }: { readonly bars: readonly TrafficBar[] })
     })
     const all = chart.addSeries(HistogramSeries, { color: styles.borderTopColor, lastValueVisible: false, priceLineVisible: false })
     const failed = chart.addSeries(HistogramSeries, { color: styles.outlineColor, lastValueVisible: false, priceLineVisible: false })
-    all.setData(bars.map(({ from, requests }) => ({ time: seconds(from), value: requests })))
-    failed.setData(bars.map(({ from, failed: count }) => ({ time: seconds(from), value: count })))
+    all.setData(bars.map(({ from, requests }) => barOf(from, requests)))
+    failed.setData(bars.map(({ from, failed: count }) => barOf(from, count)))
     chart.timeScale().fitContent()
     return () => chart.remove()
   }, [bars])
   return <div ref={place} className="chart" aria-hidden="true" />
+}
+
+/** Without a value where there is nothing: a bar of no height is drawn as a line. */
+function barOf(from: number, count: number): { time: UTCTimestamp; value: number } | { time: UTCTimestamp } {
+  return count === 0 ? { time: seconds(from) } : { time: seconds(from), value: count }
 }
 
 function seconds(milliseconds: number): UTCTimestamp {

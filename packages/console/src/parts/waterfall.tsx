@@ -1,6 +1,6 @@
 // The steps of an order on one scale, each with all that was recorded of it.
 import type { ReactNode } from 'react'
-import { shown } from '../format.ts'
+import { shown, tookText } from '../format.ts'
 import type { OrderStep } from '../generated/admin.ts'
 import { type Place, waterfallOf } from '../waterfall.ts'
 import { Missing, Status, Time, Value } from './values.tsx'
@@ -12,7 +12,7 @@ export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[]
     <>
       <p className="hint">
         From the first to the last recorded time: {total ?? <Missing />}. The scale is {scale}.
-        {isOutOfOrder && ' Some times run backwards, as clocks of nodes and brokers differ. They are shown as recorded.'}
+        {isOutOfOrder && ' Some times are earlier than that of the step above. Each is shown as it was recorded.'}
       </p>
       <ol className="waterfall">
         {steps.map((step, index) => (
@@ -36,25 +36,22 @@ function Step({ step, place }: { readonly step: OrderStep; readonly place: Place
         </span>
         <span>
           <Time at={at} nullMeans="time not recorded" />
-          {place?.offset != null && <span className="offset">{place.offset}</span>}
+          {place?.offset != null && place.sincePrevious !== null && <span className="offset">{place.offset}</span>}
           {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the step before)</span>}
-          {took !== null && <span className="hint"> took {took} ms</span>}
+          {took !== null && <span className="hint"> took {tookText(took)}</span>}
         </span>
       </div>
       <Bar place={place} />
-      <details>
-        <summary>Recorded</summary>
-        <dl className="facts">
-          {Object.entries(details).map(([key, value]) => (
-            <div key={key} className="fact">
-              <dt>{key}</dt>
-              <dd>
-                <Value value={value} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </details>
+      <dl className="evidence">
+        {Object.entries(details).map(([key, value]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              <Value value={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
     </li>
   )
 }

@@ -244,7 +244,18 @@ export function presentEntry({ ip, requestId, ...entry }: AuditEntry & { readonl
 export function presentRequest(request: AnsweredRequest, node: string): Static<typeof requestRow> {
   const { at, method, route, status, code, milliseconds, address } = request
   const who = { platform_id: request.platformId, user_key: request.userKey }
-  return { at, request_id: request.requestId, method, route, status, code, took_ms: milliseconds, ...who, address, node }
+  return {
+    at,
+    request_id: request.requestId,
+    method,
+    route,
+    status,
+    code,
+    took_ms: Math.round(milliseconds * 100) / 100,
+    ...who,
+    address,
+    node
+  }
 }
 
 export function presentDeliveryRow(delivery: WebhookDelivery): Static<typeof deliveryRow> {

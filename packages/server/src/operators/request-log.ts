@@ -35,6 +35,9 @@ interface Minute {
   readonly errors: Map<string, number>
 }
 
+/** The console reads by itself, every few seconds: what succeeds of that would displace what operators look for. */
+const OWN = /^\/(?:console|admin)(?:\/|$)/
+
 /**
  * Keeps the last 2,000 requests, and apart from them the last 2,000 that failed (status from 400), so that neither displaces the other; and
  * counts by minute for a day. The codes are a closed list, so the counts are bounded.
@@ -52,8 +55,10 @@ export class RequestLog {
     this.#nowMs = nowMs
   }
 
+  /** Requests of the console and its API are left out, unless they fail. */
   add(request: AnsweredRequest): void {
     const isFailed = request.status >= 400
+    if (!isFailed && OWN.test(request.route)) return
     this.#next.all = put(this.#all, this.#next.all, request)
     if (isFailed) this.#next.failed = put(this.#failed, this.#next.failed, request)
     const minute = this.#minute()

@@ -35,6 +35,19 @@ test('a flood of requests displaces no failure, and a flood of failures is bound
   assert.equal(log.newest('failed', 10_000, () => true).length, 2_000)
 })
 
+test('what the console reads by itself is left out, unless it fails', () => {
+  const log = new RequestLog(() => 0)
+  for (const route of ['/console/*', '/admin/v1/overview']) {
+    log.add(answered('own', { route }))
+    log.add(answered('failed', { route, status: 503, code: 'store_unavailable' }))
+  }
+  log.add(answered('other', { route: '/administrators' }))
+  assert.deepEqual(
+    log.newest('all', 10, () => true).map(({ requestId }) => requestId),
+    ['other', 'failed', 'failed']
+  )
+})
+
 test('traffic is counted by minute and code, and forgotten after a day', () => {
   let now = 0
   const log = new RequestLog(() => now)

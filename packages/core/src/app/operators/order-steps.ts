@@ -71,10 +71,22 @@ export function stepsOf(
 ): readonly OrderStep[] {
   const requests = audit.map(requestStep)
   const placed = requests.filter(({ evidence }) => evidence.action === 'order.place' || evidence.action === 'order.adopt')
-  const later = [...requests.filter(step => !placed.includes(step)), ...events.flatMap(changeStep), ...deliveries.map(deliveryStep)].sort(
-    (a, b) => (a.at === b.at ? 0 : (a.at ?? '') < (b.at ?? '') ? -1 : 1)
-  )
-  return [...placed, recordedStep(order), ...sentSteps(order), ...later]
+  const first = isFirst(events[0]) ? events[0] : null
+  const [sent, answer] = sentSteps(order)
+  const later = [
+    ...requests.filter(step => !placed.includes(step)),
+    ...(answer === undefined || answer.at === null ? [] : [answer]),
+    ...events.filter(event => event !== first).flatMap(changeStep),
+    ...deliveries.map(deliveryStep)
+  ].sort((one, other) => (one.at === other.at ? 0 : (one.at ?? '') < (other.at ?? '') ? -1 : 1))
+  // The time of the sending is not recorded; it was before the answer, and before all that followed from it.
+  const before = [...placed, recordedStep(order, first), ...(sent === undefined ? [] : [sent])]
+  return [...before, ...(answer?.at === null ? [answer] : []), ...later]
+}
+
+/** Whether it is the event that was written with the order itself. */
+function isFirst(event: LoggedEvent | undefined): event is LoggedEvent {
+  return event?.topic === 'orders' && event.data.revision === 1
 }
 
 function requestStep({ at, actor, action, result, ip, requestId, position, detail }: PlacedEntry): OrderStep {
@@ -87,10 +99,12 @@ function prefixed(detail: PlacedEntry['detail']): Evidence {
   return Object.fromEntries(Object.entries(detail).map(([name, value]) => [`detail_${name}`, value]))
 }
 
-function recordedStep({ entryTime, tradingDay, clOrdId, submission }: Order): OrderStep {
+/** With the order's first event, which one commit wrote; null: that event is not there. */
+function recordedStep({ entryTime, tradingDay, clOrdId, submission }: Order, first: LoggedEvent | null): OrderStep {
   const isOurs = submission.state !== 'external'
-  const evidence = { cl_order_id: clOrdId, trading_day: tradingDay, placed_here: isOurs }
-  return { kind: 'recorded', at: entryTime, source: 'order', evidence }
+  const evidence = { cl_order_id: clOrdId, trading_day: tradingDay, placed_here: isOurs, entry_time: entryTime }
+  if (first === null) return { kind: 'recorded', at: entryTime, source: 'order', evidence }
+  return { kind: 'recorded', at: first.at, source: 'event', evidence: { ...evidence, seq: first.seq, event_id: first.eventId } }
 }
 
 /** The time of the first byte is not recorded; when the state became known is. */

@@ -46,16 +46,15 @@ test('steps stand in the order in which they happened, and the time of the first
     entryTime: time(0),
     submission: { state: 'acknowledged', since: time(40), attempts: 1, method: 'reply' }
   })
-  const events = [event(4, anOrder({ status: 'pending' }), 0), event(6, order, 90)]
+  const events = [event(4, anOrder({ status: 'pending' }), 1), event(6, order, 90)]
   const steps = stepsOf(order, [entry('order.cancel', 50), entry('order.place', -1)], events, [])
   assert.deepEqual(
     steps.map(({ kind, at }) => [kind, at === null ? null : epochMs(at) - START]),
     [
       ['request', -1],
-      ['recorded', 0],
+      ['recorded', 1],
       ['sent', null],
       ['answer', 40],
-      ['change', 0],
       ['request', 50],
       ['change', 90]
     ]
@@ -66,12 +65,17 @@ test('steps stand in the order in which they happened, and the time of the first
 
 test('an order of unknown outcome has an answer without a time; one placed elsewhere was neither requested nor sent here', () => {
   const unknown = anOrder({ brokerOrderId: null, submission: { state: 'unknown', since: time(9), attempts: 1, method: null } })
-  const answer = stepsOf(unknown, [], [], []).find(({ kind }) => kind === 'answer')
+  const steps = stepsOf(unknown, [entry('order.cancel', 50)], [event(4, anOrder(), 0)], [])
+  assert.deepEqual(
+    steps.map(({ kind }) => kind),
+    ['recorded', 'sent', 'answer', 'request']
+  )
+  const answer = steps[2]
   assert.deepEqual([answer?.at, answer?.evidence.submission_state, answer?.evidence.broker_order_id], [null, 'unknown', null])
   const external = anOrder({ submission: { state: 'external', since: time(9), attempts: 0, method: 'snapshot' } })
-  const steps = stepsOf(external, [], [], [])
+  const elsewhere = stepsOf(external, [], [], [])
   assert.deepEqual(
-    steps.map(({ kind, evidence }) => [kind, evidence.placed_here]),
+    elsewhere.map(({ kind, evidence }) => [kind, evidence.placed_here]),
     [['recorded', false]]
   )
 })

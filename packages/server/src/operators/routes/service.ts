@@ -40,7 +40,7 @@ export const SERVICE: readonly Operation[] = [
     tag: 'Records',
     summary: 'List the newest requests',
     description:
-      'Of the node that answers: the newest 2,000 and, apart from them, the newest 2,000 that failed. They are kept in memory and are gone with the process. They have no query, header or body.',
+      'Of the node that answers: the newest 2,000 and, apart from them, the newest 2,000 that failed. They are kept in memory and are gone with the process. They have no query, header or body. Those of the console and of this API are left out, unless they fail.',
     query: {
       failed: oneOf(['true', 'false'], '`true`: those with a status from 400 only.', 'false'),
       code: plainText(64, 'Only requests that failed with this code.', 'rate_limited'),
