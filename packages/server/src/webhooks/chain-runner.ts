@@ -1,5 +1,5 @@
 import type { UserId, UserKey } from '@trunkline/core/domain/ids'
-import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookCursor } from '@trunkline/core/domain/webhook'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
@@ -33,6 +33,16 @@ export type Next = 'ready' | 'passed' | 'gone' | Timestamp
 /** Without a row: the user is newer than the endpoint. */
 const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: null }
 const GONE = 410
+/** Of a message that is tried first while its endpoint fails: what is unlikely to be received should cost little. */
+const PROBE_EVENTS_MAX = 10
+/** After the store failed. */
+const AGAIN_MS = 1_000
+export const UNWRITTEN = 'a step of a webhook could not be written or read; it is made again'
+
+/** When a step that the store failed is made again. */
+export function soon(now: Timestamp): Timestamp {
+  return timestampOfMs(epochMs(now) + AGAIN_MS)
+}
 
 /** What there is to send of a user's log. */
 interface Part {
@@ -42,22 +52,32 @@ interface Part {
   readonly to: number
 }
 
-/** Takes a user of an endpoint one step further: it passes events over, or makes one attempt and writes how it ended. */
+/**
+ * Takes a user of an endpoint one step further: it passes events over, or makes one attempt and writes how it ended. A success is written
+ * while what is next is sent: one at a time, and the chain has it until then.
+ */
 export class ChainRunner {
   readonly #deps: RunnerDeps
+  #writing = 0
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
   }
 
+  /** Successes that are being written. */
+  get writing(): number {
+    return this.#writing
+  }
+
   /** @throws StoreUnavailable: the cursor is then where the store has it */
   async run(queue: EndpointQueue, chain: Chain, userId: UserId): Promise<Next> {
     const { cursors, clock } = this.#deps
+    if (chain.cursor === null) await chain.writing
     const cursor = chain.cursor ?? (await cursors.find(queue.endpoint.endpointId, chain.userKey)) ?? START
     chain.cursor = cursor
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
-    const read = await this.#read(chain.userKey, cursor)
+    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
     chain.since = read.events[0]?.at ?? chain.since
     const { endpointId, filter } = queue.endpoint
     const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
@@ -80,14 +100,18 @@ export class ChainRunner {
     return await this.#deps.cursors.progress({ endpointId: queue.endpoint.endpointId, userKey, cursor, delivery: null })
   }
 
-  async #read(userKey: UserKey, cursor: WebhookCursor): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
+  async #read(
+    userKey: UserKey,
+    cursor: WebhookCursor,
+    max: number
+  ): Promise<{ readonly events: readonly LoggedEvent[]; readonly erasedTo: number }> {
     const { events, recent } = this.#deps
-    const atHand = recent.after(userKey, cursor.seq, EVENTS_MAX) ?? []
+    const atHand = recent.after(userKey, cursor.seq, max) ?? []
     if ((atHand.at(-1)?.seq ?? 0) >= (cursor.tryingTo ?? 1)) return { events: atHand, erasedTo: cursor.seq }
     const found: LoggedEvent[] = []
     // A message that was tried is read to its end, however the log divides it.
-    for (let after = cursor.seq; found.length < EVENTS_MAX; ) {
-      const part = await events.read(userKey, after, EVENTS_MAX - found.length)
+    for (let after = cursor.seq; found.length < max; ) {
+      const part = await events.read(userKey, after, max - found.length)
       found.push(...part)
       after = part.at(-1)?.seq ?? after
       if (part.length === 0 || cursor.tryingTo === null || after >= cursor.tryingTo) break
@@ -119,12 +143,39 @@ export class ChainRunner {
       filter: queue.endpoint.filter
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
-    const isKnown = await cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
+    await chain.writing
+    const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
+    const isKnown = again === null ? this.#written(queue, chain, written) : await written
+    if (again !== null) chain.isUnwritten = false
     chain.cursor = next
     chain.isDirty = false
     await this.#judge(queue, outcome, startedAt)
     if (!isKnown) return 'gone'
     return again ?? (to < chain.last ? 'ready' : 'passed')
+  }
+
+  /** Lets the chain go on while a success is being written. */
+  #written(queue: EndpointQueue, chain: Chain, written: Promise<boolean>): true {
+    const { clock, log } = this.#deps
+    const ended = () => {
+      this.#writing -= 1
+      chain.writing = null
+    }
+    this.#writing += 1
+    chain.writing = written.then(
+      isKnown => {
+        ended()
+        chain.isUnwritten = false
+        if (isKnown) queue.settle(chain)
+        else if (chain.state !== 'running') queue.drop(chain)
+      },
+      cause => {
+        ended()
+        log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
+        queue.unwritten(chain, soon(clock.now()))
+      }
+    )
+    return true
   }
 
   /** Counts what an attempt says of the endpoint, and disables one that wants no more, or has failed for too long. */

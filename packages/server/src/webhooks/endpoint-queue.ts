@@ -18,6 +18,10 @@ export interface Chain {
   state: 'ready' | 'running' | 'waiting' | 'passed'
   /** The cursor passed events that were not sent, and this is not written. */
   isDirty: boolean
+  /** A success that is being written, while what is next is sent already. It never rejects. */
+  writing: Promise<void> | null
+  /** The last success could not be written: the store has an earlier cursor. */
+  isUnwritten: boolean
   /** This node sends no more to it; an attempt on its way still writes what it did. */
   isOver: boolean
 }
@@ -61,10 +65,14 @@ export class EndpointQueue {
     return this.#running
   }
 
+  get isFailing(): boolean {
+    return this.failures >= FAILURES
+  }
+
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
     if (this.isDisabled || this.#ready.size === 0) return false
-    return this.failures >= FAILURES ? this.#running === 0 && !this.#isTried : this.#running < PLACES
+    return this.isFailing ? this.#running === 0 && !this.#isTried : this.#running < PLACES
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */
@@ -83,7 +91,7 @@ export class EndpointQueue {
   add(userKey: UserKey, last: number, since: Timestamp): void {
     const chain: Chain = {
       ...{ userKey, last, since, cursor: this.#caughtUp.get(userKey) ?? null },
-      ...{ state: 'ready', isDirty: false, isOver: false }
+      ...{ state: 'ready', isDirty: false, writing: null, isUnwritten: false, isOver: false }
     }
     this.#caughtUp.delete(userKey)
     this.chains.set(userKey, chain)
@@ -120,15 +128,32 @@ export class EndpointQueue {
     this.#running += 1
   }
 
-  /** A running chain goes on: now, at a time, or once there is more. */
-  end(chain: Chain, next: 'ready' | 'passed' | Timestamp): void {
+  /** A running chain goes on: now, at a time, or once there is more. What was not written is made again at `again`. */
+  end(chain: Chain, next: 'ready' | 'passed' | Timestamp, again: Timestamp): void {
     this.#running -= 1
     if (chain.isOver) return
-    if (next === 'ready') this.makeReady(chain)
+    chain.state = 'passed'
+    if (chain.isUnwritten && chain.writing === null) this.unwritten(chain, again)
+    else if (next === 'ready') this.makeReady(chain)
     else if (next !== 'passed') this.#wait(chain, next)
     else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
-    else if (chain.isDirty) chain.state = 'passed'
-    else this.#catchUp(chain, chain.cursor)
+    else this.settle(chain)
+  }
+
+  /** A chain that waits for nothing, and of which nothing is left to be written, is only remembered. */
+  settle(chain: Chain): void {
+    const { state, cursor, isDirty, writing } = chain
+    if (state === 'passed' && !chain.isOver && !isDirty && writing === null && cursor !== null) this.#catchUp(chain, cursor)
+  }
+
+  /** The store has an earlier cursor than the chain: it is looked up, at a time at the earliest. A running chain ends first. */
+  unwritten(chain: Chain, at: Timestamp): void {
+    chain.isUnwritten = true
+    if (chain.state === 'running' || chain.isOver) return
+    chain.isUnwritten = false
+    chain.isDirty = false
+    chain.cursor = null
+    if (chain.state === 'passed') this.#wait(chain, at)
   }
 
   /** At each tick, once a second: chains whose retry is due become ready. */
@@ -161,9 +186,12 @@ export class EndpointQueue {
     if (chain.state === 'waiting' && due !== null && due !== undefined) this.#retries.get(secondOf(due))?.delete(chain)
   }
 
-  /** One that is not running, to be found in the store again; null if all are. */
+  /** One that the store knows all of and that is not running, to be found there again; null if there is none. */
   evictable(): Chain | null {
-    for (const chain of this.chains.values()) if (chain.state === 'waiting' || chain.state === 'ready') return chain
+    for (const chain of this.chains.values()) {
+      const { state, writing } = chain
+      if (writing === null && (state === 'waiting' || state === 'ready')) return chain
+    }
     return null
   }
 

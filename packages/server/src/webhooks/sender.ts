@@ -4,14 +4,14 @@ import { someAtATime } from '@trunkline/core/app/some-at-a-time'
 import type { User } from '@trunkline/core/domain/account'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
-import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ownership } from '@trunkline/core/ports/ownership'
 import type { Store } from '@trunkline/core/ports/store'
 import type { Vault } from '@trunkline/core/ports/vault'
 import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook-store'
-import { ChainRunner, type Next, type RunnerDeps } from './chain-runner.ts'
+import { ChainRunner, type Next, type RunnerDeps, soon, UNWRITTEN } from './chain-runner.ts'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import { Endpoints } from './endpoints.ts'
 import { RecentEvents } from './recent-events.ts'
@@ -46,8 +46,6 @@ const SEARCH_TICKS = 60
 const SEARCH_PAGE = 1_000
 const USERS_KNOWN_MAX = 10_000
 const AT_ONCE = 8
-/** After the store failed. */
-const AGAIN_MS = 1_000
 
 /** The sender of a node. Nothing of it is on the way of an order: it notes what was committed, and reads the rest of the log itself. */
 export class WebhookSender {
@@ -198,7 +196,7 @@ export class WebhookSender {
       queue.forget(partitions)
       for (const chain of queue.chains.values()) {
         if (!partitions.has(partitionOf(chain.userKey))) continue
-        ended.push(this.#running.get(chain) ?? this.#flushed(queue, chain))
+        ended.push((this.#running.get(chain) ?? this.#flushed(queue, chain)).then(() => chain.writing ?? undefined))
         queue.drop(chain)
       }
     }
@@ -310,17 +308,14 @@ export class WebhookSender {
       next = await work()
       if (chain.isOver) await this.#flushed(queue, chain)
     } catch (cause) {
-      const { endpointId } = queue.endpoint
-      this.#deps.log.warn('a step of a webhook could not be written or read; it is made again', { endpointId, cause })
+      this.#deps.log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
       chain.cursor = null
       chain.isDirty = false
-      next = this.#soon()
+      next = soon(this.#deps.clock.now())
     }
-    queue.end(chain, next === 'gone' ? 'passed' : next)
+    // As many writes wait as there are places: a slow store slows the attempts.
+    if (this.#runner.writing >= this.#limits.places) await chain.writing
+    queue.end(chain, next === 'gone' ? 'passed' : next, soon(this.#deps.clock.now()))
     if (next === 'gone') queue.drop(chain)
-  }
-
-  #soon(): Timestamp {
-    return timestampOfMs(epochMs(this.#deps.clock.now()) + AGAIN_MS)
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '@trunkline/core/domain/json'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { SeededChance } from '@trunkline/testkit/chance'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
@@ -57,6 +58,10 @@ async function simulate(seed: number, hasFaults: boolean) {
     if (!isCalm && chance.happens(0.1)) return SILENT
     receiver.answered.set(userId, receiver.newest.get(userId) ?? 0)
     return RECEIVED
+  }
+  world.beforeWrite = async () => {
+    await world.clock.sleep(chance.whole(0, 300))
+    if (!isCalm && chance.happens(0.05)) throw new StoreUnavailable('the write was lost')
   }
   const limits = { waitingMax: chance.whole(4, 20), places: chance.whole(2, 20) }
   const newNode = () => new WebhookNode(world, exchange, { fraction: chance.fraction, limits })

@@ -1,45 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from '@trunkline/core/domain/json'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
+import { itemsOf, seqsOf, single } from './single-endpoint.ts'
 import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
-
-interface Item {
-  readonly type: string
-  readonly user_id: string
-  readonly seq?: number
-  readonly from_seq?: number
-  readonly to_seq?: number
-}
-
-function itemsOf({ body }: WebhookRequest): readonly Item[] {
-  const document = parseJson(Buffer.from(body).toString())
-  return isMessage(document) ? document.data : []
-}
-
-function isMessage(value: unknown): value is { readonly data: readonly Item[] } {
-  return typeof value === 'object' && value !== null && 'data' in value && Array.isArray(value.data)
-}
-
-const seqsOf = (request: WebhookRequest) =>
-  itemsOf(request).map(({ type, seq, from_seq, to_seq }) => seq ?? `${type} ${from_seq}-${to_seq}`)
-
-/** A world with one node, whose endpoint answers as `answer` decides. */
-async function single(answer: (request: WebhookRequest, at: number) => WebhookOutcome | Promise<WebhookOutcome> = () => RECEIVED) {
-  const world = new WebhookWorld()
-  const requests: (WebhookRequest & { readonly atMs: number })[] = []
-  const begun = world.clock.monotonicMs()
-  const node = new WebhookNode(world, async request => {
-    requests.push({ ...request, atMs: world.clock.monotonicMs() - begun })
-    return await answer(request, requests.length)
-  })
-  const endpoint = world.addEndpoint('https://hooks.example/')
-  const userKey = world.addUser()
-  await node.own()
-  return { world, node, requests, endpoint, userKey }
-}
 
 test('an event is sent at once, and the cursor moves when it is received', async () => {
   const { world, requests, endpoint, userKey } = await single()
@@ -222,6 +187,20 @@ test('an endpoint that fails has one place and an attempt a second, until one su
   await world.clock.advance(1_000)
   assert.equal(await answer(dead.url, RECEIVED), 1)
   assert.equal(open.get(dead.url)?.length, 16)
+})
+
+test('a message that is tried first while its endpoint fails has ten events at most', async () => {
+  let isFailing = true
+  const { world, requests, userKey } = await single(() => (isFailing ? REFUSED : RECEIVED))
+  for (let count = 0; count < 10; count++) world.commit(world.addUser())
+  await world.clock.settled()
+  for (let count = 0; count < 25; count++) world.commit(userKey)
+  await world.clock.advance(1_000)
+  isFailing = false
+  await world.clock.advance(40_000)
+  const userId = world.users.get(userKey)?.userId
+  const own = requests.filter(request => itemsOf(request)[0]?.user_id === userId).map(request => itemsOf(request).length)
+  assert.deepEqual(own, [10, 10, 15])
 })
 
 test('beyond the bound, users of the endpoint with most are left out, and found again', async () => {

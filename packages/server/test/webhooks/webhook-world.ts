@@ -40,6 +40,8 @@ export class WebhookWorld {
   /** Cursors that moved back, which the contract of the store forbids to ask for. */
   movedBack = 0
   logReads = 0
+  /** What progress waits for before it is written; it may throw. */
+  beforeWrite: () => Promise<void> = async () => {}
   owner: WebhookNode | null = null
   isDown = false
 
@@ -174,6 +176,7 @@ export class WebhookWorld {
 
   async #progress(node: WebhookNode, { endpointId, userKey, cursor, delivery }: WebhookProgress): Promise<boolean> {
     this.assertUp()
+    await this.beforeWrite()
     if (this.owner !== node) throw new StoreUnavailable('another node owns the user')
     if (!this.endpoints.has(endpointId) || !this.users.has(userKey)) return false
     const key = keyOf(endpointId, userKey)
