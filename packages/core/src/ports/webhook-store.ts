@@ -38,11 +38,12 @@ export interface WebhookEndpointStore {
     next: { readonly url: string; readonly description: string; readonly filter: WebhookFilter },
     audit: AuditEntry
   ): Promise<boolean>
-  /** False if unknown, or if it already is so. Enabling ends `failingSince`, and all waits for retries. */
+  /** False if unknown, if it already is so, or if it no more has revision `over`. Enabling ends `failingSince`, and all waits for retries. */
   setDisabled(
     endpointId: WebhookEndpointId,
     disabled: { readonly at: Timestamp; readonly reason: DisabledReason } | null,
-    audit: AuditEntry
+    audit: AuditEntry,
+    over?: number
   ): Promise<boolean>
   /** Replaces the keys if their revision is still `next.revision - 1`. */
   replaceKeys(endpointId: WebhookEndpointId, next: SealedValue, audit: AuditEntry): Promise<boolean>

@@ -1,6 +1,6 @@
 import type { UserId, UserKey } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
-import type { WebhookCursor } from '@trunkline/core/domain/webhook'
+import type { WebhookCursor, WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -9,7 +9,7 @@ import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '@trunkline/core/ports/webhook-store'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import type { Exchange, WebhookOutcome } from './exchange.ts'
-import { EVENTS_MAX, nextStretch, type WebhookMessage } from './message.ts'
+import { EVENTS_MAX, nextStretch, type Stretch, type WebhookMessage } from './message.ts'
 import type { RecentEvents } from './recent-events.ts'
 import { HEADERS } from './requests.ts'
 import { FAILING_MS, retryAt } from './retries.ts'
@@ -50,6 +50,8 @@ interface Part {
   readonly message: WebhookMessage
   /** Where the cursor is afterwards. */
   readonly to: number
+  /** As it was when the message was composed. */
+  readonly endpoint: WebhookEndpoint
 }
 
 /**
@@ -77,10 +79,8 @@ export class ChainRunner {
     chain.cursor = cursor
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
-    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
-    chain.since = read.events[0]?.at ?? chain.since
-    const { endpointId, filter } = queue.endpoint
-    const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
+    const { endpoint } = queue
+    const { message, to } = await this.#composed(queue, chain, cursor, userId)
     // The log has nothing more: the user is gone.
     if (to === cursor.seq) return 'gone'
     if (message === null) {
@@ -89,7 +89,15 @@ export class ChainRunner {
       return to < chain.last ? 'ready' : 'passed'
     }
     if (chain.isOver || queue.isDisabled) return 'passed'
-    return await this.#attempt(queue, chain, { cursor, message, to })
+    return await this.#attempt(queue, chain, { cursor, message, to, endpoint })
+  }
+
+  /** What was read is let go before the attempt, which may take seconds: 256 attempts would hold as many parts of the log. */
+  async #composed(queue: EndpointQueue, chain: Chain, cursor: WebhookCursor, userId: UserId): Promise<Stretch> {
+    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
+    chain.since = read.events[0]?.at ?? chain.since
+    const { endpointId, filter } = queue.endpoint
+    return nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
   }
 
   /** Writes that events were passed over. False if the endpoint or the user is gone. @throws StoreUnavailable */
@@ -122,14 +130,15 @@ export class ChainRunner {
     return { events: [], erasedTo: Math.min(oldest - 1, last) }
   }
 
-  async #attempt(queue: EndpointQueue, chain: Chain, { cursor, message, to }: Part): Promise<Next> {
+  async #attempt(queue: EndpointQueue, chain: Chain, { cursor, message, to, endpoint }: Part): Promise<Next> {
     const { clock, cursors, ids, meter } = this.#deps
-    const { endpointId, url } = queue.endpoint
+    const { endpointId, url, filter } = endpoint
     const startedAt = clock.now()
     const begun = clock.monotonicMs()
     const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
     const outcome = await this.#deps.exchange({ url, headers, body: message.body })
-    const attempts = cursor.attempts + 1
+    // A change of the endpoint ends its waits: what was tried before does not count.
+    const attempts = queue.endpoint.revision === endpoint.revision ? cursor.attempts + 1 : 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
     const isWantedAgain = outcome.answer?.status !== GONE
     const next: WebhookCursor =
@@ -140,7 +149,7 @@ export class ChainRunner {
       ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
       ...{ tookMs: Math.round(clock.monotonicMs() - begun), requestHeaders: headers, requestBytes: message.body.byteLength },
       ...{ answer: outcome.answer, failure: outcome.failure, retryAt: isWantedAgain ? again : null },
-      filter: queue.endpoint.filter
+      filter
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
     await chain.writing
@@ -149,7 +158,7 @@ export class ChainRunner {
     if (again !== null) chain.isUnwritten = false
     chain.cursor = next
     chain.isDirty = false
-    await this.#judge(queue, outcome, startedAt)
+    await this.#judge(queue, endpoint, outcome, startedAt)
     if (!isKnown) return 'gone'
     return again ?? (to < chain.last ? 'ready' : 'passed')
   }
@@ -179,7 +188,9 @@ export class ChainRunner {
   }
 
   /** Counts what an attempt says of the endpoint, and disables one that wants no more, or has failed for too long. */
-  async #judge(queue: EndpointQueue, { answer, failure }: WebhookOutcome, at: Timestamp): Promise<void> {
+  async #judge(queue: EndpointQueue, tried: WebhookEndpoint, { answer, failure }: WebhookOutcome, at: Timestamp): Promise<void> {
+    // It says nothing of the endpoint as it is now.
+    if (queue.endpoint.revision !== tried.revision) return
     const { log } = this.#deps
     const { endpointId, platformId } = queue.endpoint
     if (failure === null) {
@@ -192,24 +203,28 @@ export class ChainRunner {
     queue.failures += 1
     queue.failingSince ??= at
     if (queue.isDisabled) return
-    if (answer?.status === GONE) await this.#disable(queue, 'gone')
-    else if (epochMs(at) - epochMs(queue.failingSince) >= FAILING_MS) await this.#disable(queue, 'failing')
+    if (answer?.status === GONE) await this.#disable(queue, tried, 'gone')
+    else if (epochMs(at) - epochMs(queue.failingSince) >= FAILING_MS) await this.#disable(queue, tried, 'failing')
   }
 
-  async #disable(queue: EndpointQueue, reason: 'gone' | 'failing'): Promise<void> {
+  async #disable(queue: EndpointQueue, { revision }: WebhookEndpoint, reason: 'gone' | 'failing'): Promise<void> {
     const { clock, endpoints, log, meter } = this.#deps
     const { endpointId, platformId } = queue.endpoint
     queue.isDisabled = true
     try {
       const at = clock.now()
-      await endpoints.setDisabled(
+      const isDone = await endpoints.setDisabled(
         endpointId,
         { at, reason },
         {
           ...{ at, actor: 'service', action: 'webhook_endpoint.disable', target: endpointId, result: 'ok' },
           ...{ ip: null, requestId: null, detail: { reason } }
-        }
+        },
+        revision
       )
+      // It was changed at another node: this one hears of it, and goes on.
+      if (!isDone) queue.isDisabled = false
+      if (!isDone) return
       meter.count('webhook_endpoints_disabled_total', { reason })
       log.warn('a webhook endpoint was disabled', { endpointId, platformId, reason })
     } catch (cause) {

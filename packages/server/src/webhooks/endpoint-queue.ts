@@ -47,6 +47,8 @@ export class EndpointQueue {
   /** By the second in which they are tried again: a timer for each would cost more than the rest of it. */
   readonly #retries = new Map<number, Set<Chain>>()
   readonly #caughtUp = new Map<UserKey, WebhookCursor>()
+  /** Those that have only passed events over, which is not written: they wait for nothing. */
+  readonly #passedOver = new Set<Chain>()
   #running = 0
   /** An attempt has begun since the last tick. */
   #isTried = false
@@ -67,6 +69,11 @@ export class EndpointQueue {
 
   get isFailing(): boolean {
     return this.failures >= FAILURES
+  }
+
+  /** Users that wait to be sent to. */
+  get waiting(): number {
+    return this.chains.size - this.#passedOver.size
   }
 
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
@@ -109,6 +116,7 @@ export class EndpointQueue {
 
   makeReady(chain: Chain): void {
     chain.state = 'ready'
+    this.#passedOver.delete(chain)
     this.#ready.add(chain)
   }
 
@@ -136,6 +144,28 @@ export class EndpointQueue {
     if (chain.isUnwritten && chain.writing === null) this.unwritten(chain, again)
     else if (next === 'ready') this.makeReady(chain)
     else if (next !== 'passed') this.#wait(chain, next)
+    else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
+    else if (chain.isDirty) this.#passedOver.add(chain)
+    else this.settle(chain)
+  }
+
+  /** So many of those whose passing over is to be written now. Each ends with {@link written}. */
+  takePassedOver(max: number): readonly Chain[] {
+    const taken: Chain[] = []
+    for (const chain of this.#passedOver) {
+      if (taken.length >= max) break
+      this.#passedOver.delete(chain)
+      chain.state = 'running'
+      taken.push(chain)
+    }
+    return taken
+  }
+
+  /** What was passed over is written, and its log may have gone on meanwhile; or the endpoint or the user is gone. */
+  written(chain: Chain, isKnown: boolean): void {
+    if (chain.isOver) return
+    chain.state = 'passed'
+    if (!isKnown) this.drop(chain)
     else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
     else this.settle(chain)
   }
@@ -182,12 +212,14 @@ export class EndpointQueue {
     chain.isOver = true
     if (this.chains.get(chain.userKey) === chain) this.chains.delete(chain.userKey)
     this.#ready.delete(chain)
+    this.#passedOver.delete(chain)
     const due = chain.cursor?.retryAt
     if (chain.state === 'waiting' && due !== null && due !== undefined) this.#retries.get(secondOf(due))?.delete(chain)
   }
 
   /** One that the store knows all of and that is not running, to be found there again; null if there is none. */
   evictable(): Chain | null {
+    for (const chain of this.#ready) if (chain.writing === null) return chain
     for (const chain of this.chains.values()) {
       const { state, writing } = chain
       if (writing === null && (state === 'waiting' || state === 'ready')) return chain

@@ -2,7 +2,7 @@
 import { setBounded } from '@trunkline/core/app/bounded-map'
 import { someAtATime } from '@trunkline/core/app/some-at-a-time'
 import type { User } from '@trunkline/core/domain/account'
-import type { UserKey } from '@trunkline/core/domain/ids'
+import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
@@ -37,9 +37,13 @@ export interface SenderLimits {
   readonly waitingMax: number
   /** Attempts at once, over all endpoints. */
   readonly places: number
+  /** Of them for the endpoints of one platform. */
+  readonly placesOfPlatform: number
 }
 
-const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256 }
+const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256, placesOfPlatform: 64 }
+/** Users whose passed-over events are being written. */
+const PASSING_MAX = 2_000
 const TICK_MS = 1_000
 const REFRESH_TICKS = 10
 const SEARCH_TICKS = 60
@@ -64,6 +68,9 @@ export class WebhookSender {
   /** Those with work, in the order in which they are given places. */
   readonly #eager = new Set<EndpointQueue>()
   readonly #running = new Map<Chain, Promise<void>>()
+  /** Attempts on their way, by platform: one with many endpoints leaves places to the others. */
+  readonly #ofPlatform = new Map<PlatformId, number>()
+  readonly #passing = new Map<Chain, Promise<void>>()
   readonly #abort = new AbortController()
   #unsubscribe: readonly (() => void)[] = []
   #ticking: Promise<void> | null = null
@@ -196,7 +203,9 @@ export class WebhookSender {
       queue.forget(partitions)
       for (const chain of queue.chains.values()) {
         if (!partitions.has(partitionOf(chain.userKey))) continue
-        ended.push((this.#running.get(chain) ?? this.#flushed(queue, chain)).then(() => chain.writing ?? undefined))
+        ended.push(
+          (this.#running.get(chain) ?? this.#passing.get(chain) ?? this.#flushed(queue, chain)).then(() => chain.writing ?? undefined)
+        )
         queue.drop(chain)
       }
     }
@@ -224,7 +233,7 @@ export class WebhookSender {
       for (const queue of this.#endpoints.all()) {
         queue.wake(now)
         if (queue.hasWork) this.#eager.add(queue)
-        if (tick % REFRESH_TICKS === 0) this.#flushPassed(queue)
+        this.#writePassedOver(queue)
       }
       if (tick % REFRESH_TICKS === 0) void this.#refresh()
       if (tick % SEARCH_TICKS === 0 || (this.#isSearchWanted && tick % REFRESH_TICKS === 0)) void this.#search()
@@ -236,12 +245,24 @@ export class WebhookSender {
     if (await this.#endpoints.refresh()) await this.#search()
   }
 
-  #flushPassed(queue: EndpointQueue): void {
-    for (const chain of queue.chains.values()) {
-      if (chain.state !== 'passed') continue
-      if (this.#running.size >= this.#limits.places) return
-      queue.begin(chain)
-      this.#run(queue, chain, async () => ((await this.#runner.flush(queue, chain)) ? 'passed' : 'gone'))
+  /** Concurrent writes share commits, and none takes a place of an attempt. */
+  #writePassedOver(queue: EndpointQueue): void {
+    for (const chain of queue.takePassedOver(PASSING_MAX - this.#passing.size)) {
+      const written = this.#passedOver(queue, chain).finally(() => {
+        this.#passing.delete(chain)
+        this.#eager.add(queue)
+      })
+      this.#passing.set(chain, written)
+    }
+  }
+
+  async #passedOver(queue: EndpointQueue, chain: Chain): Promise<void> {
+    try {
+      queue.written(chain, await this.#runner.flush(queue, chain))
+    } catch (cause) {
+      this.#deps.log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
+      chain.cursor = null
+      queue.written(chain, true)
     }
   }
 
@@ -279,6 +300,7 @@ export class WebhookSender {
     for (const queue of this.#eager) {
       if (this.#running.size >= this.#limits.places || this.#abort.signal.aborted) return
       this.#eager.delete(queue)
+      if ((this.#ofPlatform.get(queue.endpoint.platformId) ?? 0) >= this.#limits.placesOfPlatform) continue
       const chain = queue.hasWork ? queue.take() : null
       if (chain === null) continue
       this.#run(queue, chain, () => this.#next(queue, chain))
@@ -294,8 +316,16 @@ export class WebhookSender {
 
   /** A step of a chain that has a place. */
   #run(queue: EndpointQueue, chain: Chain, work: () => Promise<Next>): void {
+    const { platformId } = queue.endpoint
+    this.#ofPlatform.set(platformId, (this.#ofPlatform.get(platformId) ?? 0) + 1)
     const ended = this.#step(queue, chain, work).finally(() => {
       this.#running.delete(chain)
+      const others = (this.#ofPlatform.get(platformId) ?? 1) - 1
+      if (others === 0) this.#ofPlatform.delete(platformId)
+      else this.#ofPlatform.set(platformId, others)
+      // All of the platform's, since its place may be for any of them; this one last.
+      for (const other of this.#endpoints.of(platformId)) if (other !== queue && other.hasWork) this.#eager.add(other)
+      this.#eager.delete(queue)
       this.#eager.add(queue)
       this.#admit()
     })

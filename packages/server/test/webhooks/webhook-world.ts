@@ -120,9 +120,9 @@ export class WebhookWorld {
           this.assertUp()
           return [...this.endpoints.values()].filter(({ endpoint }) => endpoint.disabled === null)
         },
-        setDisabled: async (endpointId, disabled) => {
+        setDisabled: async (endpointId, disabled, _, over) => {
           const known = this.endpoints.get(endpointId)
-          if (known === undefined) return false
+          if (known === undefined || known.endpoint.revision !== (over ?? known.endpoint.revision)) return false
           this.change(known.endpoint, { disabled })
           return true
         }

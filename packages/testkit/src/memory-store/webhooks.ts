@@ -96,9 +96,10 @@ class MemoryWebhookEndpointStore implements WebhookEndpointStore {
     })
   }
 
-  setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry): Promise<boolean> {
+  setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry, over?: number): Promise<boolean> {
     return this.#change(endpointId, audit, ({ endpoint, cursors }) => {
       if ((endpoint.disabled === null) === (disabled === null)) return null
+      if (over !== undefined && endpoint.revision !== over) return null
       if (disabled === null) endWaits(cursors)
       const failingSince = disabled === null ? null : endpoint.failingSince
       return { endpoint: { ...endpoint, disabled, failingSince, revision: endpoint.revision + 1 } }

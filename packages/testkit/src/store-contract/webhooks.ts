@@ -88,7 +88,8 @@ export function webhookCases(contractCase: DefineCase): void {
     await cursors.progress({ endpointId, userKey: user.userKey, cursor: waiting, delivery: failed })
     assert.equal((await endpoints.find(platform.platformId, endpointId))?.endpoint.failingSince, make.at(100))
     const gone = { at: make.at(200), reason: 'gone' } as const
-    assert.equal(await endpoints.setDisabled(endpointId, gone, make.audit()), true)
+    assert.equal(await endpoints.setDisabled(endpointId, gone, make.audit(), 7), false, 'it has another revision')
+    assert.equal(await endpoints.setDisabled(endpointId, gone, make.audit(), 1), true)
     assert.equal(await endpoints.setDisabled(endpointId, { at: make.at(201), reason: 'failing' }, make.audit()), false)
     assert.deepEqual((await endpoints.find(platform.platformId, endpointId))?.endpoint.disabled, gone)
     assert.equal(await isActive(), false)
