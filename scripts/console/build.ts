@@ -1,7 +1,7 @@
 // The console as the service serves it, in `packages/console/dist`.
 import { resolve } from 'node:path'
 import react from '@vitejs/plugin-react'
-import { build, type Plugin } from 'vite'
+import { build } from 'vite'
 import { outFolder } from '../client/out.ts'
 
 const USAGE = `node scripts/run.mjs scripts/console/build.ts [--out FOLDER]
@@ -22,7 +22,7 @@ export async function buildConsole(folder: string): Promise<void> {
     envDir: false,
     mode: 'production',
     logLevel: 'warn',
-    plugins: [react(), englishOnly()],
+    plugins: [react()],
     build: {
       outDir: folder,
       emptyOutDir: true,
@@ -35,17 +35,6 @@ export async function buildConsole(folder: string): Promise<void> {
       rolldownOptions: { output: { hashCharacters: 'hex' } }
     }
   })
-}
-
-/** The console is in English, and the component library has its messages in thirty languages: 30 kB that nothing shows. */
-function englishOnly(): Plugin {
-  return {
-    name: 'english-only',
-    load: {
-      filter: { id: /[\\/]react-(aria|stately|aria-components)[\\/].*[\\/]intl[\\/].*[\\/](?!en-US)[a-z]{2}-[A-Z]{2}\.mjs$/ },
-      handler: () => 'export default {}'
-    }
-  }
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -192,9 +192,8 @@ describe('the console', () => {
     await using walk = await loggedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = walk
     await open(page, `/orders?user=${userKey}`)
-    await page.getByRole('button', { name: 'Copy as…' }).click()
-    await page.getByRole('menuitem', { name: 'curl' }).click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.getByRole('button', { name: 'curl', exact: true }).click()
+    await page.getByRole('status').getByText('Copied', { exact: true }).waitFor({ state: 'attached' })
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     assert.ok(copied.includes(`${stage.service.url}/admin/v1/orders?user=${userKey}`), copied)
     assert.match(copied, /authorization: Bearer \$TRUNKLINE_OPERATOR_KEY/)

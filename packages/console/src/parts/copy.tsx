@@ -1,8 +1,6 @@
 // Copying: ids, and the request of a page as curl or TypeScript.
 import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
-import { Popover } from 'react-aria-components/Popover'
 import { type ApiRequest, asCurl, asTypeScript } from '../snippets.ts'
 import { Icon } from './icon.tsx'
 
@@ -54,22 +52,25 @@ export function CopyText({
 
 /** The request whose answer is shown, for a terminal or a program. */
 export function CopyRequest({ request }: { readonly request: ApiRequest }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
+    <div className="copy-request" role="group" aria-label="Copy the request of this part">
+      <span className="hint">Copy as</span>
+      <CopyButton name="curl" textOf={() => asCurl(request, location.origin)} />
+      <CopyButton name="TypeScript" textOf={() => asTypeScript(request, location.origin)} />
+    </div>
+  )
+}
+
+function CopyButton({ name, textOf }: { readonly name: string; readonly textOf: () => string }): ReactNode {
   const [outcome, copy] = useCopy()
   return (
-    <MenuTrigger>
-      <Button className="button">{outcome === null ? 'Copy as…' : outcome === 'copied' ? 'Copied' : 'Copying was refused'}</Button>
+    <>
+      <Button className="button" onPress={() => copy(textOf())}>
+        <Icon name={outcome ?? 'copy'} /> {name}
+      </Button>
       <Announced outcome={outcome} />
-      <Popover className="popover" placement="bottom end">
-        <Menu className="menu" aria-label="Copy the request of this page">
-          <MenuItem className="menu-item" onAction={() => copy(asCurl(request, location.origin))}>
-            curl
-          </MenuItem>
-          <MenuItem className="menu-item" onAction={() => copy(asTypeScript(request, location.origin))}>
-            TypeScript
-          </MenuItem>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
+    </>
   )
 }
 

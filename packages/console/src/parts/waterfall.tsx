@@ -37,7 +37,7 @@ function Step({ step, place }: { readonly step: OrderStep; readonly place: Place
         <span>
           <Time at={at} nullMeans="time not recorded" />
           {place?.offset != null && place.sincePrevious !== null && <span className="offset">{place.offset}</span>}
-          {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the step before)</span>}
+          {place?.sincePrevious != null && <span className="hint"> ({place.sincePrevious} after the recorded time before it)</span>}
           {took !== null && <span className="hint"> took {tookText(took)}</span>}
         </span>
       </div>
