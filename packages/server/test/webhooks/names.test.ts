@@ -77,7 +77,7 @@ test('names whose server is silent do not hold the resolver that the rest of the
   context.after(() => silent.close())
   const resolver = new Resolver({ timeout: 30_000, tries: 1 })
   resolver.setServers([`127.0.0.1:${silent.address().port}`])
-  const { names } = namesWith(resolver)
+  const names = new Names({ server: resolver, hosts: async () => HOSTS, monotonicMs: () => 0 })
   const waiting = Array.from({ length: 64 }, (_, index) => names.resolve(`silent${index}.example`))
   // More than the process has threads: each would wait for one that a silent name holds.
   const found = await Promise.all(Array.from({ length: 8 }, () => lookup('localhost')))
