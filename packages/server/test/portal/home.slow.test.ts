@@ -167,8 +167,11 @@ describe('the first page', () => {
     // The next request has the new secret.
     assert.equal(JSON.parse((await send(browser, 'POST', '/users/reference/rotate-secret')).html).status, 200)
     assert.equal(JSON.parse((await send(browser, 'GET', '/accounts')).html).status, 200)
-    for (const path of ['//evil.example/', '@evil.example/', 'http://evil.example/', '', '/ a', `/${'a'.repeat(2_048)}`])
-      assert.equal((await send(browser, 'GET', path)).status, 204, path)
+    for (const path of ['//evil.example/', '@evil.example/', 'http://evil.example/', '', '/ a', `/${'a'.repeat(2_048)}`]) {
+      const { refused, ...answered } = JSON.parse((await send(browser, 'GET', path)).html)
+      assert.match(refused, /^A path begins with one slash/, path)
+      assert.deepEqual(answered, {}, path)
+    }
     assert.equal((await send(browser, 'CONNECT', '/accounts')).status, 204)
     for (const headers of [
       own(),
