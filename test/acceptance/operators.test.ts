@@ -210,6 +210,11 @@ describe('the API for operators', () => {
 
   test('logins, keys and refusals are in the audit log, with the operator’s name and no secret', async () => {
     const headers = bearer(await keyWith('read'))
+    const failures = async () =>
+      (await call('/audit?limit=100', { headers })).body.data.filter(({ action }: Body) => action === 'access.failed').length
+    const before = await failures()
+    for (let visit = 0; visit < 3; visit += 1) assert.equal((await call('/session')).status, 401)
+    assert.equal(await failures(), before, 'a visitor who has not logged in is no failed attempt')
     await login()
     const entries: Body[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -38,6 +38,8 @@ export class OperatorAccess {
 
   /** @throws ServiceError credentials_invalid, header_invalid, scope_missing, rate_limited */
   async operator(request: FastifyRequest, scope: OperatorScope, anyScope: boolean): Promise<OperatorCaller> {
+    // Somebody who is not logged in yet, as every visitor of the console is at first, is no failed attempt.
+    if (request.headers.authorization === undefined && this.#options.cookie.read(request) === null) throw operatorUnknown()
     const caller = await this.#noted(request, () => this.#caller(request))
     if (anyScope) return caller
     try {
@@ -66,7 +68,6 @@ export class OperatorAccess {
   async #caller(request: FastifyRequest): Promise<OperatorCaller> {
     const { authorization } = request.headers
     const secret = this.#options.cookie.read(request)
-    if (authorization === undefined && secret === null) throw operatorUnknown()
     // Which of the two was meant would decide what is audited.
     if (authorization !== undefined && secret !== null)
       throw new ServiceError('header_invalid', 'The request has a key and the cookie of a session; send one of them.')
