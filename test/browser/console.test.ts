@@ -48,14 +48,14 @@ describe('the console', () => {
   test('a link logs in once and leaves no code in the address; a used one says what to do, and the address stays', async () => {
     const link = await linkTo('/orders?user=007')
     {
-      await using walk = await visit(browser, {}, { refusals: /^(401: .*\/session|422: .*\/orders\?user=007)$/ })
+      await using walk = await visit(browser, {}, { isHurried: true, refusals: /^(401: .*\/session|422: .*\/orders\?user=007)$/ })
       await walk.page.goto(link)
       await headed(walk.page, 'Orders')
       assert.equal(walk.page.url(), `${stage.service.url}/console/orders?user=007`)
       await walk.page.goBack()
       assert.doesNotMatch(walk.page.url(), /code=/)
     }
-    await using walk = await visit(browser, {}, { refusals: /^(401: |422: .*\/orders\?user=007$)/ })
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: /^(401: |422: .*\/orders\?user=007$)/ })
     const { page } = walk
     await page.goto(link)
     await page.getByRole('alert').getByText('Create another link').waitFor()
@@ -66,7 +66,7 @@ describe('the console', () => {
   })
 
   test('who logs out is asked to log in, and nothing that was shown is left', async () => {
-    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
     const { page } = walk
     await page.goto(await linkTo(`/orders?connection=${trader.connectionId}`))
     await page.getByRole('link', { name: filled.cl_order_id }).click()

@@ -125,6 +125,10 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
         <Suspense fallback={<div className="chart" />}>
           <TrafficChart bars={bars} />
         </Suspense>
+        <p className="hint">
+          The chart: TradingView Lightweight Charts™, copyright © 2026 <a href="https://www.tradingview.com/">TradingView, Inc.</a>,{' '}
+          <a href="/console/licenses.md">Apache License 2.0</a>.
+        </p>
       </section>
       <section aria-labelledby="errors">
         <h2 id="errors">Errors by code</h2>

@@ -38,7 +38,10 @@ export interface WebhookEndpointStore {
     next: { readonly url: string; readonly description: string; readonly filter: WebhookFilter },
     audit: AuditEntry
   ): Promise<boolean>
-  /** False if unknown, if it already is so, or if it no more has revision `over`. Enabling ends `failingSince`, and all waits for retries. */
+  /**
+   * False if unknown, if it already is so, or if it has another revision than `over`. Enabling ends `failingSince`, and all waits for
+   * retries.
+   */
   setDisabled(
     endpointId: WebhookEndpointId,
     disabled: { readonly at: Timestamp; readonly reason: DisabledReason } | null,

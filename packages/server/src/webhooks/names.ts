@@ -1,5 +1,5 @@
-// Resolves the names of endpoints. Not by the system's resolver: it works in the few threads that the process has for files and for the names
-// of brokers and databases, and an endpoint whose name server is silent would hold them.
+// Resolves the names of endpoints. Not by the system's resolver: it works in the few threads that the process has for files and for the
+// names of brokers and databases, and an endpoint whose name server is silent would hold them.
 
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
