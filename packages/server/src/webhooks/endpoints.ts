@@ -32,7 +32,14 @@ export class Endpoints {
 
   get waiting(): number {
     let count = 0
-    for (const { chains } of this.#queues.values()) count += chains.size
+    for (const { waiting } of this.#queues.values()) count += waiting
+    return count
+  }
+
+  /** Users whose events were passed over, and of whom this is not written yet. */
+  get passed(): number {
+    let count = 0
+    for (const { passed } of this.#queues.values()) count += passed
     return count
   }
 
@@ -56,7 +63,7 @@ export class Endpoints {
   /** The one with most waiting users; null if there is none. */
   largest(): EndpointQueue | null {
     let largest: EndpointQueue | null = null
-    for (const queue of this.#queues.values()) if (queue.chains.size > (largest?.chains.size ?? 0)) largest = queue
+    for (const queue of this.#queues.values()) if (queue.waiting > (largest?.waiting ?? 0)) largest = queue
     return largest
   }
 

@@ -33,7 +33,10 @@ interface Noticed {
 }
 
 export interface SenderLimits {
-  /** Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. */
+  /**
+   * Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. As many besides may have
+   * passed events that are not written.
+   */
   readonly waitingMax: number
   /** Attempts at once, over all endpoints. */
   readonly places: number
@@ -46,6 +49,8 @@ const SEARCH_TICKS = 60
 const SEARCH_PAGE = 1_000
 const USERS_KNOWN_MAX = 10_000
 const AT_ONCE = 8
+/** Users whose passed events are being written. */
+const FLUSHED_AT_ONCE = 500
 
 /** The sender of a node. Nothing of it is on the way of an order: it notes what was committed, and reads the rest of the log itself. */
 export class WebhookSender {
@@ -59,6 +64,7 @@ export class WebhookSender {
   /** Users with new events. */
   #noticed = new Map<UserKey, Noticed>()
   #isNoticing = false
+  #isFlushing = false
   #searching: Promise<void> | null = null
   #isSearchWanted = false
   /** Those with work, in the order in which they are given places. */
@@ -196,20 +202,11 @@ export class WebhookSender {
       queue.forget(partitions)
       for (const chain of queue.chains.values()) {
         if (!partitions.has(partitionOf(chain.userKey))) continue
-        ended.push((this.#running.get(chain) ?? this.#flushed(queue, chain)).then(() => chain.writing ?? undefined))
+        ended.push((this.#running.get(chain) ?? this.#runner.flush(queue, chain)).then(() => chain.writing ?? undefined))
         queue.drop(chain)
       }
     }
     await Promise.all(ended)
-  }
-
-  async #flushed(queue: EndpointQueue, chain: Chain): Promise<void> {
-    try {
-      await this.#runner.flush(queue, chain)
-    } catch (cause) {
-      // They are passed over again.
-      this.#deps.log.warn('events that no webhook endpoint wants could not be written as passed', { cause })
-    }
   }
 
   async #tick(): Promise<void> {
@@ -224,9 +221,11 @@ export class WebhookSender {
       for (const queue of this.#endpoints.all()) {
         queue.wake(now)
         if (queue.hasWork) this.#eager.add(queue)
-        if (tick % REFRESH_TICKS === 0) this.#flushPassed(queue)
       }
-      if (tick % REFRESH_TICKS === 0) void this.#refresh()
+      if (tick % REFRESH_TICKS === 0) {
+        void this.#flushPassed()
+        void this.#refresh()
+      }
       if (tick % SEARCH_TICKS === 0 || (this.#isSearchWanted && tick % REFRESH_TICKS === 0)) void this.#search()
       this.#admit()
     }
@@ -236,13 +235,16 @@ export class WebhookSender {
     if (await this.#endpoints.refresh()) await this.#search()
   }
 
-  #flushPassed(queue: EndpointQueue): void {
-    for (const chain of queue.chains.values()) {
-      if (chain.state !== 'passed') continue
-      if (this.#running.size >= this.#limits.places) return
-      queue.begin(chain)
-      this.#run(queue, chain, async () => ((await this.#runner.flush(queue, chain)) ? 'passed' : 'gone'))
+  /** Writes which events were passed over: many share a commit, and none has a place. */
+  async #flushPassed(): Promise<void> {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    for (const queue of this.#endpoints.all()) {
+      await someAtATime(queue.unwrittenPassed(), FLUSHED_AT_ONCE, async chain => {
+        if (queue.takePassed(chain)) await this.#runner.flush(queue, chain)
+      })
     }
+    this.#isFlushing = false
   }
 
   /** Finds the users whose logs go on after their cursors. One search at a time. */
@@ -306,7 +308,7 @@ export class WebhookSender {
     let next: Next = 'gone'
     try {
       next = await work()
-      if (chain.isOver) await this.#flushed(queue, chain)
+      if (chain.isOver) await this.#runner.flush(queue, chain)
     } catch (cause) {
       this.#deps.log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
       chain.cursor = null
@@ -317,5 +319,6 @@ export class WebhookSender {
     if (this.#runner.writing >= this.#limits.places) await chain.writing
     queue.end(chain, next === 'gone' ? 'passed' : next, soon(this.#deps.clock.now()))
     if (next === 'gone') queue.drop(chain)
+    if (this.#endpoints.passed > this.#limits.waitingMax) queue.dropPassed()
   }
 }

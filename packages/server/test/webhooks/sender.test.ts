@@ -147,6 +147,57 @@ test('events that do not pass the filter move the cursor without being sent', as
   assert.equal(world.cursor(endpoint, userKey).seq, 4)
 })
 
+test('users whose events are passed over take no space from others, and are written together, without places', async () => {
+  const world = new WebhookWorld()
+  const received: string[] = []
+  const exchange = async ({ url }: WebhookRequest) => {
+    received.push(url)
+    return RECEIVED
+  }
+  const node = new WebhookNode(world, exchange, { limits: { waitingMax: 60, places: 2 } })
+  const filtered = world.addEndpoint('https://filtered.example/', { topics: ['balances'], orderStatuses: null })
+  const users = Array.from({ length: 30 }, () => world.addUser())
+  await node.own()
+  for (const userKey of users) world.commit(userKey)
+  await world.clock.settled()
+  world.addEndpoint('https://healthy.example/')
+  await world.clock.advance(9_000)
+  assert.deepEqual([node.sender.waiting, world.cursors.size], [0, 30])
+  let writes = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.beforeWrite = () => {
+    writes += 1
+    return promise
+  }
+  await world.clock.advance(2_000)
+  assert.deepEqual([writes, node.sender.attempts, node.sender.waiting], [30, 0, 0])
+  resolve()
+  await world.clock.settled()
+  for (const userKey of users) {
+    world.commit(userKey)
+    assert.equal(world.cursor(filtered, userKey).seq, 1)
+  }
+  await world.clock.settled()
+  assert.deepEqual([received.length, node.sender.waiting], [30, 0])
+})
+
+test('beyond the bound, users whose events are passed over are left to the next searches', async () => {
+  const world = new WebhookWorld()
+  const node = new WebhookNode(world, async () => RECEIVED, { limits: { waitingMax: 10 } })
+  const endpoint = world.addEndpoint('https://hooks.example/', { topics: ['balances'], orderStatuses: null })
+  const users = Array.from({ length: 25 }, () => world.addUser())
+  await node.own()
+  const written = () => users.filter(userKey => world.cursor(endpoint, userKey).seq === 1).length
+  for (const userKey of users) {
+    world.commit(userKey)
+    await world.clock.settled()
+  }
+  await world.clock.advance(11_000)
+  assert.equal(written(), 10)
+  await world.clock.advance(150_000)
+  assert.equal(written(), 25)
+})
+
 test('a message has at most 100 events', async () => {
   const { world, requests, userKey } = await single()
   for (let count = 0; count < 250; count++) world.commit(userKey)
