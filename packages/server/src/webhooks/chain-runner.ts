@@ -132,6 +132,8 @@ export class ChainRunner {
     const begun = clock.monotonicMs()
     const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
     const outcome = await this.#deps.exchange({ url, headers, body: message.body })
+    const tookMs = Math.round(clock.monotonicMs() - begun)
+    queue.took(tookMs)
     const attempts = cursor.attempts + 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
     const isWantedAgain = outcome.answer?.status !== GONE
@@ -141,7 +143,7 @@ export class ChainRunner {
     const delivery: WebhookDelivery = {
       ...{ deliveryId: ids.uuid(), endpointId, messageId, userKey: chain.userKey },
       ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
-      ...{ tookMs: Math.round(clock.monotonicMs() - begun), requestHeaders: headers, requestBytes: message.body.byteLength },
+      ...{ tookMs, requestHeaders: headers, requestBytes: message.body.byteLength },
       ...{ answer: outcome.answer, failure: outcome.failure, retryAt: isWantedAgain ? again : null },
       filter: queue.endpoint.filter
     }

@@ -30,6 +30,11 @@ export interface Chain {
 
 /** Attempts at once to one endpoint. */
 export const PLACES = 32
+/** Of an endpoint whose attempts take a second or more: it holds each place for long. */
+const SLOW_PLACES = 16
+const SLOW_MS = 1_000
+/** How much the newest attempt counts in the mean time of attempts. */
+const NEWEST_SHARE = 0.2
 /** So many failures in a row leave it one place, and one attempt between two ticks: a connection that is refused at once costs a read. */
 const FAILURES = 10
 /** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
@@ -54,6 +59,7 @@ export class EndpointQueue {
   readonly #retries = new Map<number, Set<Chain>>()
   readonly #caughtUp = new Map<UserKey, WebhookCursor>()
   #running = 0
+  #meanMs = 0
   /** An attempt has begun since the last tick. */
   #isTried = false
 
@@ -85,10 +91,21 @@ export class EndpointQueue {
     return this.failures >= FAILURES
   }
 
+  /** Whether attempts take a second or more, in the mean of the last ones. */
+  get isSlow(): boolean {
+    return this.#meanMs >= SLOW_MS
+  }
+
+  /** Counts how long an attempt took. */
+  took(ms: number): void {
+    this.#meanMs += NEWEST_SHARE * (ms - this.#meanMs)
+  }
+
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
     if (this.isDisabled || this.#ready.size === 0) return false
-    return this.isFailing ? this.#running === 0 && !this.#isTried : this.#running < PLACES
+    if (this.isFailing) return this.#running === 0 && !this.#isTried
+    return this.#running < (this.isSlow ? SLOW_PLACES : PLACES)
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */
@@ -206,7 +223,6 @@ export class EndpointQueue {
 
   /** All chains look their cursors up again: the endpoint was changed, and a change ends waits. */
   restart(): void {
-    this.failures = 0
     for (const chain of this.chains.values()) {
       if (chain.state === 'running') continue
       if (!chain.isDirty) chain.cursor = null

@@ -104,6 +104,8 @@ export class Endpoints {
       return true
     }
     const isChanged = queue.endpoint.revision !== endpoint.revision
+    // Another description makes no failing endpoint a better one.
+    if (queue.endpoint.url !== endpoint.url || !isSigned) queue.failures = 0
     queue.known = known
     queue.signer = signer
     queue.failingSince = endpoint.failingSince

@@ -14,6 +14,7 @@ import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook
 import { ChainRunner, type Next, type RunnerDeps, soon, UNWRITTEN } from './chain-runner.ts'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import { Endpoints } from './endpoints.ts'
+import { PlatformPlaces } from './platform-places.ts'
 import { RecentEvents } from './recent-events.ts'
 
 export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'recent' | 'clock'> {
@@ -38,11 +39,13 @@ export interface SenderLimits {
    * passed events that are not written.
    */
   readonly waitingMax: number
-  /** Attempts at once, over all endpoints. */
+  /** Attempts at once, over all endpoints. Slow endpoints have half of them together. */
   readonly places: number
+  /** Of these, a platform's. */
+  readonly platformPlaces: number
 }
 
-const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256 }
+const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256, platformPlaces: 64 }
 const TICK_MS = 1_000
 const REFRESH_TICKS = 10
 const SEARCH_TICKS = 60
@@ -70,6 +73,7 @@ export class WebhookSender {
   /** Those with work, in the order in which they are given places. */
   readonly #eager = new Set<EndpointQueue>()
   readonly #running = new Map<Chain, Promise<void>>()
+  readonly #places: PlatformPlaces
   readonly #abort = new AbortController()
   #unsubscribe: readonly (() => void)[] = []
   #ticking: Promise<void> | null = null
@@ -78,6 +82,7 @@ export class WebhookSender {
   constructor(deps: SenderDeps, limits: Partial<SenderLimits> = {}) {
     this.#deps = deps
     this.#limits = { ...LIMITS, ...limits }
+    this.#places = new PlatformPlaces(this.#limits)
     const { cursors, endpoints } = deps.webhooks
     this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events, recent: this.#recent })
     this.#endpoints = new Endpoints(deps)
@@ -281,7 +286,7 @@ export class WebhookSender {
     for (const queue of this.#eager) {
       if (this.#running.size >= this.#limits.places || this.#abort.signal.aborted) return
       this.#eager.delete(queue)
-      const chain = queue.hasWork ? queue.take() : null
+      const chain = queue.hasWork && this.#places.has(queue) ? queue.take() : null
       if (chain === null) continue
       this.#run(queue, chain, () => this.#next(queue, chain))
       // At the end, so that this loop meets it again after the others.
@@ -296,9 +301,13 @@ export class WebhookSender {
 
   /** A step of a chain that has a place. */
   #run(queue: EndpointQueue, chain: Chain, work: () => Promise<Next>): void {
+    const leave = this.#places.take(queue)
     const ended = this.#step(queue, chain, work).finally(() => {
       this.#running.delete(chain)
-      this.#eager.add(queue)
+      const next = leave()
+      if (next !== null) this.#eager.add(next)
+      // Of a platform that had all its places, another endpoint may go on.
+      for (const other of this.#endpoints.of(queue.endpoint.platformId)) if (other.hasWork) this.#eager.add(other)
       this.#admit()
     })
     this.#running.set(chain, ended)
