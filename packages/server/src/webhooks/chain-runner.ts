@@ -100,12 +100,15 @@ export class ChainRunner {
     return nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
   }
 
-  /** Writes that events were passed over. False if the endpoint or the user is gone. @throws StoreUnavailable */
-  async flush(queue: EndpointQueue, chain: Chain): Promise<boolean> {
+  /** Writes that events were passed over. It never rejects: what could not be written is passed over again. */
+  async flush(queue: EndpointQueue, chain: Chain): Promise<void> {
+    if (chain.writing !== null) await chain.writing
     const { cursor, userKey } = chain
-    if (cursor === null || !chain.isDirty) return true
+    if (cursor === null || !chain.isDirty) return
     chain.isDirty = false
-    return await this.#deps.cursors.progress({ endpointId: queue.endpoint.endpointId, userKey, cursor, delivery: null })
+    const { endpointId } = queue.endpoint
+    chain.writing = this.#written(queue, chain, this.#deps.cursors.progress({ endpointId, userKey, cursor, delivery: null }))
+    await chain.writing
   }
 
   async #read(
@@ -137,6 +140,8 @@ export class ChainRunner {
     const begun = clock.monotonicMs()
     const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
     const outcome = await this.#deps.exchange({ url, headers, body: message.body })
+    const tookMs = Math.round(clock.monotonicMs() - begun)
+    queue.took(tookMs)
     // A change of the endpoint ends its waits: what was tried before does not count.
     const attempts = queue.endpoint.revision === endpoint.revision ? cursor.attempts + 1 : 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
@@ -147,14 +152,14 @@ export class ChainRunner {
     const delivery: WebhookDelivery = {
       ...{ deliveryId: ids.uuid(), endpointId, messageId, userKey: chain.userKey },
       ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
-      ...{ tookMs: Math.round(clock.monotonicMs() - begun), requestHeaders: headers, requestBytes: message.body.byteLength },
+      ...{ tookMs, requestHeaders: headers, requestBytes: message.body.byteLength },
       ...{ answer: outcome.answer, failure: outcome.failure, retryAt: isWantedAgain ? again : null },
       filter
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
     await chain.writing
     const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
-    const isKnown = again === null ? this.#written(queue, chain, written) : await written
+    const isKnown = again === null ? this.#goOn(queue, chain, written) : await written
     if (again !== null) chain.isUnwritten = false
     chain.cursor = next
     chain.isDirty = false
@@ -164,27 +169,28 @@ export class ChainRunner {
   }
 
   /** Lets the chain go on while a success is being written. */
-  #written(queue: EndpointQueue, chain: Chain, written: Promise<boolean>): true {
-    const { clock, log } = this.#deps
-    const ended = () => {
-      this.#writing -= 1
-      chain.writing = null
-    }
+  #goOn(queue: EndpointQueue, chain: Chain, written: Promise<boolean>): true {
     this.#writing += 1
-    chain.writing = written.then(
-      isKnown => {
-        ended()
-        chain.isUnwritten = false
-        if (isKnown) queue.settle(chain)
-        else if (chain.state !== 'running') queue.drop(chain)
-      },
-      cause => {
-        ended()
-        log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
-        queue.unwritten(chain, soon(clock.now()))
-      }
-    )
+    const counted = written.finally(() => {
+      this.#writing -= 1
+    })
+    chain.writing = this.#written(queue, chain, counted)
     return true
+  }
+
+  async #written(queue: EndpointQueue, chain: Chain, written: Promise<boolean>): Promise<void> {
+    const { clock, log } = this.#deps
+    try {
+      const isKnown = await written
+      chain.writing = null
+      chain.isUnwritten = false
+      if (isKnown) queue.settle(chain)
+      else if (chain.state !== 'running') queue.drop(chain)
+    } catch (cause) {
+      chain.writing = null
+      log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
+      queue.unwritten(chain, soon(clock.now()))
+    }
   }
 
   /** Counts what an attempt says of the endpoint, and disables one that wants no more, or has failed for too long. */

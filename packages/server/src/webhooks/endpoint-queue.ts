@@ -16,9 +16,11 @@ export interface Chain {
   /** When the oldest event that was not received was logged, as far as is known. */
   since: Timestamp
   state: 'ready' | 'running' | 'waiting' | 'passed'
+  /** The second in which it is tried again; null unless it waits. */
+  due: number | null
   /** The cursor passed events that were not sent, and this is not written. */
   isDirty: boolean
-  /** A success that is being written, while what is next is sent already. It never rejects. */
+  /** A success, or that events were passed over, which is being written while what is next is sent already. It never rejects. */
   writing: Promise<void> | null
   /** The last success could not be written: the store has an earlier cursor. */
   isUnwritten: boolean
@@ -28,6 +30,11 @@ export interface Chain {
 
 /** Attempts at once to one endpoint. */
 export const PLACES = 32
+/** Of an endpoint whose attempts take a second or more: it holds each place for long. */
+const SLOW_PLACES = 16
+const SLOW_MS = 1_000
+/** How much the newest attempt counts in the mean time of attempts. */
+const NEWEST_SHARE = 0.2
 /** So many failures in a row leave it one place, and one attempt between two ticks: a connection that is refused at once costs a read. */
 const FAILURES = 10
 /** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
@@ -44,12 +51,15 @@ export class EndpointQueue {
   isDisabled = false
   readonly chains = new Map<UserKey, Chain>()
   readonly #ready = new Set<Chain>()
+  /** Those that wait for nothing: only a write of theirs is left. */
+  readonly #passed = new Set<Chain>()
+  /** Of these, the ones whose write is not on its way yet. */
+  readonly #dirty = new Set<Chain>()
   /** By the second in which they are tried again: a timer for each would cost more than the rest of it. */
   readonly #retries = new Map<number, Set<Chain>>()
   readonly #caughtUp = new Map<UserKey, WebhookCursor>()
-  /** Those that have only passed events over, which is not written: they wait for nothing. */
-  readonly #passedOver = new Set<Chain>()
   #running = 0
+  #meanMs = 0
   /** An attempt has begun since the last tick. */
   #isTried = false
 
@@ -67,19 +77,35 @@ export class EndpointQueue {
     return this.#running
   }
 
+  /** Users that wait to be sent to, or are being sent to. */
+  get waiting(): number {
+    return this.chains.size - this.#passed.size
+  }
+
+  /** Users whose events were passed over, and of whom this is not written yet. */
+  get passed(): number {
+    return this.#passed.size
+  }
+
   get isFailing(): boolean {
     return this.failures >= FAILURES
   }
 
-  /** Users that wait to be sent to. */
-  get waiting(): number {
-    return this.chains.size - this.#passedOver.size
+  /** Whether attempts take a second or more, in the mean of the last ones. */
+  get isSlow(): boolean {
+    return this.#meanMs >= SLOW_MS
+  }
+
+  /** Counts how long an attempt took. */
+  took(ms: number): void {
+    this.#meanMs += NEWEST_SHARE * (ms - this.#meanMs)
   }
 
   /** Whether an attempt may begin, as far as this endpoint is concerned. */
   get hasWork(): boolean {
     if (this.isDisabled || this.#ready.size === 0) return false
-    return this.isFailing ? this.#running === 0 && !this.#isTried : this.#running < PLACES
+    if (this.isFailing) return this.#running === 0 && !this.#isTried
+    return this.#running < (this.isSlow ? SLOW_PLACES : PLACES)
   }
 
   /** Whether the user is caught up with `last`, as far as is remembered. */
@@ -98,7 +124,7 @@ export class EndpointQueue {
   add(userKey: UserKey, last: number, since: Timestamp): void {
     const chain: Chain = {
       ...{ userKey, last, since, cursor: this.#caughtUp.get(userKey) ?? null },
-      ...{ state: 'ready', isDirty: false, writing: null, isUnwritten: false, isOver: false }
+      ...{ state: 'ready', due: null, isDirty: false, writing: null, isUnwritten: false, isOver: false }
     }
     this.#caughtUp.delete(userKey)
     this.chains.set(userKey, chain)
@@ -115,8 +141,8 @@ export class EndpointQueue {
   }
 
   makeReady(chain: Chain): void {
+    this.#leave(chain)
     chain.state = 'ready'
-    this.#passedOver.delete(chain)
     this.#ready.add(chain)
   }
 
@@ -131,7 +157,7 @@ export class EndpointQueue {
   }
 
   begin(chain: Chain): void {
-    this.#ready.delete(chain)
+    this.#leave(chain)
     chain.state = 'running'
     this.#running += 1
   }
@@ -141,39 +167,36 @@ export class EndpointQueue {
     this.#running -= 1
     if (chain.isOver) return
     chain.state = 'passed'
+    this.#passed.add(chain)
     if (chain.isUnwritten && chain.writing === null) this.unwritten(chain, again)
     else if (next === 'ready') this.makeReady(chain)
     else if (next !== 'passed') this.#wait(chain, next)
     else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
-    else if (chain.isDirty) this.#passedOver.add(chain)
     else this.settle(chain)
   }
 
-  /** So many of those whose passing over is to be written now. Each ends with {@link written}. */
-  takePassedOver(max: number): readonly Chain[] {
-    const taken: Chain[] = []
-    for (const chain of this.#passedOver) {
-      if (taken.length >= max) break
-      this.#passedOver.delete(chain)
-      chain.state = 'running'
-      taken.push(chain)
-    }
-    return taken
-  }
-
-  /** What was passed over is written, and its log may have gone on meanwhile; or the endpoint or the user is gone. */
-  written(chain: Chain, isKnown: boolean): void {
-    if (chain.isOver) return
-    chain.state = 'passed'
-    if (!isKnown) this.drop(chain)
-    else if (chain.cursor === null || chain.last > chain.cursor.seq) this.makeReady(chain)
-    else this.settle(chain)
-  }
-
-  /** A chain that waits for nothing, and of which nothing is left to be written, is only remembered. */
+  /** A chain that waits for nothing is written, if something is left to be written, and is then only remembered. */
   settle(chain: Chain): void {
     const { state, cursor, isDirty, writing } = chain
-    if (state === 'passed' && !chain.isOver && !isDirty && writing === null && cursor !== null) this.#catchUp(chain, cursor)
+    if (state !== 'passed' || chain.isOver || writing !== null || cursor === null) return
+    if (isDirty) this.#dirty.add(chain)
+    else this.#catchUp(chain, cursor)
+  }
+
+  /** Those whose events were passed over, to be written. Those that are not `passed` any more when their turn comes are left out. */
+  unwrittenPassed(): readonly Chain[] {
+    return [...this.#dirty]
+  }
+
+  /** Whether the chain is still to be written as passed; its write is on its way from now on. */
+  takePassed(chain: Chain): boolean {
+    return this.#dirty.delete(chain)
+  }
+
+  /** Drops one that is only to be written as passed: its events are passed over again when a search finds the user. */
+  dropPassed(): void {
+    const oldest = firstOf(this.#dirty)
+    if (oldest !== null) this.drop(oldest)
   }
 
   /** The store has an earlier cursor than the chain: it is looked up, at a time at the earliest. A running chain ends first. */
@@ -182,6 +205,7 @@ export class EndpointQueue {
     if (chain.state === 'running' || chain.isOver) return
     chain.isUnwritten = false
     chain.isDirty = false
+    this.#dirty.delete(chain)
     chain.cursor = null
     if (chain.state === 'passed') this.#wait(chain, at)
   }
@@ -193,14 +217,12 @@ export class EndpointQueue {
     for (const [due, chains] of this.#retries) {
       if (due > second) continue
       this.#retries.delete(due)
-      for (const chain of chains) if (chain.state === 'waiting' && !chain.isOver) this.makeReady(chain)
+      for (const chain of chains) this.makeReady(chain)
     }
   }
 
   /** All chains look their cursors up again: the endpoint was changed, and a change ends waits. */
   restart(): void {
-    this.#retries.clear()
-    this.failures = 0
     for (const chain of this.chains.values()) {
       if (chain.state === 'running') continue
       if (!chain.isDirty) chain.cursor = null
@@ -211,19 +233,14 @@ export class EndpointQueue {
   drop(chain: Chain): void {
     chain.isOver = true
     if (this.chains.get(chain.userKey) === chain) this.chains.delete(chain.userKey)
-    this.#ready.delete(chain)
-    this.#passedOver.delete(chain)
-    const due = chain.cursor?.retryAt
-    if (chain.state === 'waiting' && due !== null && due !== undefined) this.#retries.get(secondOf(due))?.delete(chain)
+    this.#leave(chain)
   }
 
   /** One that the store knows all of and that is not running, to be found there again; null if there is none. */
   evictable(): Chain | null {
+    for (const due of this.#retries.values()) return firstOf(due)
+    // Few have a write on its way: as many as are sent and written at once.
     for (const chain of this.#ready) if (chain.writing === null) return chain
-    for (const chain of this.chains.values()) {
-      const { state, writing } = chain
-      if (writing === null && (state === 'waiting' || state === 'ready')) return chain
-    }
     return null
   }
 
@@ -233,10 +250,22 @@ export class EndpointQueue {
   }
 
   #wait(chain: Chain, at: Timestamp): void {
+    this.#leave(chain)
     chain.state = 'waiting'
     const second = secondOf(at)
+    chain.due = second
     const due = this.#retries.get(second) ?? new Set()
     this.#retries.set(second, due.add(chain))
+  }
+
+  /** Takes it from where it is in its state. */
+  #leave(chain: Chain): void {
+    for (const all of [this.#ready, this.#passed, this.#dirty]) all.delete(chain)
+    if (chain.due === null) return
+    const due = this.#retries.get(chain.due)
+    due?.delete(chain)
+    if (due?.size === 0) this.#retries.delete(chain.due)
+    chain.due = null
   }
 
   #catchUp(chain: Chain, cursor: WebhookCursor): void {
@@ -248,4 +277,9 @@ export class EndpointQueue {
 /** The second after which it is: nothing is tried too early. */
 function secondOf(at: Timestamp): number {
   return Math.ceil(epochMs(at) / SECOND_MS)
+}
+
+function firstOf(chains: ReadonlySet<Chain>): Chain | null {
+  for (const chain of chains) return chain
+  return null
 }

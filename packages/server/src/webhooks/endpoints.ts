@@ -32,7 +32,14 @@ export class Endpoints {
 
   get waiting(): number {
     let count = 0
-    for (const queue of this.#queues.values()) count += queue.waiting
+    for (const { waiting } of this.#queues.values()) count += waiting
+    return count
+  }
+
+  /** Users whose events were passed over, and of whom this is not written yet. */
+  get passed(): number {
+    let count = 0
+    for (const { passed } of this.#queues.values()) count += passed
     return count
   }
 
@@ -97,6 +104,8 @@ export class Endpoints {
       return true
     }
     const isChanged = queue.endpoint.revision !== endpoint.revision
+    // Another description makes no failing endpoint a better one.
+    if (queue.endpoint.url !== endpoint.url || !isSigned) queue.failures = 0
     queue.known = known
     queue.signer = signer
     queue.failingSince = endpoint.failingSince

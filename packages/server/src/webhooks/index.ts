@@ -3,8 +3,9 @@ import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Settings } from '../config/settings.ts'
 import type { Parts } from '../ops/parts.ts'
 import { HttpExchange } from './exchange.ts'
+import { HostsFile, readHosts } from './hosts-file.ts'
 import { VaultKeyring } from './keyring.ts'
-import { hostsFile, Names, nameServer } from './names.ts'
+import { hasIpv4, Names, newResolver } from './names.ts'
 import { PublicAddresses } from './public-addresses.ts'
 import { type RequestsDeps, SentOnRequest } from './requests.ts'
 import { type SenderDeps, WebhookSender } from './sender.ts'
@@ -31,8 +32,9 @@ export function buildWebhooks(
   parts: Pick<Parts, 'add'>
 ): Webhooks {
   const addresses = new PublicAddresses(webhookNetworks)
-  const names = new Names({ server: nameServer(), hosts: hostsFile, monotonicMs: () => deps.clock.monotonicMs() })
-  const exchange = new HttpExchange({ clock: deps.clock, addresses, resolve: names.resolve })
+  const { clock } = deps
+  const names = new Names({ clock, hosts: new HostsFile({ clock, read: readHosts }), resolver: newResolver, hasIpv4 })
+  const exchange = new HttpExchange({ clock, addresses, resolve: names.resolve })
   const sender = new WebhookSender({ ...deps, webhooks: deps.store.webhooks, exchange: exchange.send })
   const requests = new SentOnRequest({ ...deps, exchange: exchange.send })
   const urls = { judge: (url: string) => parseWebhookUrl(url, addresses).href }

@@ -1,98 +1,78 @@
-// Resolves the names of endpoints. Not by the system's resolver: it works in the few threads that the process has for files and for the
-// names of brokers and databases, and an endpoint whose name server is silent would hold them.
-
+// The addresses of endpoints' names. Node's usual look-up waits in the few threads that the look-ups of brokers and of the database
+// need too: a platform whose names are slow would stop these. So the name servers are asked from the event loop.
 import { Resolver } from 'node:dns/promises'
-import { readFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { ATTEMPT_MS } from './exchange.ts'
+import type { HostsFile } from './hosts-file.ts'
 
-/** The parts of a resolver that are needed. */
-export interface NameServer {
-  resolve4(name: string): Promise<readonly string[]>
-  resolve6(name: string): Promise<readonly string[]>
+export interface NamesDeps {
+  readonly clock: Pick<Clock, 'alarm'>
+  readonly hosts: Pick<HostsFile, 'find'>
+  /** Asks the name servers: see {@link newResolver}. */
+  readonly resolver: () => Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>
+  /** Whether the machine reaches IPv4 addresses: see {@link hasIpv4}. */
+  readonly hasIpv4: () => boolean
 }
 
-export interface NamesOptions {
-  readonly server: NameServer
-  /** The text of the hosts file. */
-  readonly hosts: () => Promise<string>
-  readonly monotonicMs: () => number
+/** Doubled at the second try: both end before the attempt does. */
+const TIMEOUT_MS = 1_500
+/** Names that are being resolved: as many as there are attempts at once. Beyond it a resolution fails, and the attempt is made again. */
+export const RESOLUTIONS_MAX = 256
+
+/** Asks the name servers of the machine's configuration, as it is at this moment. */
+export function newResolver(): Resolver {
+  return new Resolver({ timeout: TIMEOUT_MS, tries: 2 })
 }
 
-/** Of one query to one server, and how often it is made. */
-const QUERY = { timeout: 1_500, tries: 2 }
-/** Names that are being resolved. */
-const UNDER_WAY_MAX = 64
-/** The hosts file is read again after this time. */
-const HOSTS_MS = 10_000
-const HOSTS_BYTES_MAX = 1_048_576
-const LOOPBACK = ['127.0.0.1', '::1']
-
-interface Address {
-  readonly address: string
+/** Whether an interface has an IPv4 address that others reach. */
+export function hasIpv4(): boolean {
+  return Object.values(networkInterfaces()).some(all => all?.some(({ family, internal }) => family === 'IPv4' && !internal) ?? false)
 }
 
-/** The resolver of the machine's name servers, with queries that end. */
-export function nameServer(): NameServer {
-  return new Resolver(QUERY)
-}
-
-/** The machine's hosts file; empty if there is none. */
-export async function hostsFile(): Promise<string> {
-  const path = process.platform === 'win32' ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
-  try {
-    return (await readFile(path, 'utf8')).slice(0, HOSTS_BYTES_MAX)
-  } catch {
-    return ''
-  }
-}
-
-/** Names with their addresses, IPv4 first. A name that is being resolved is not asked for again. Search domains are not applied. */
+/** Resolves names: each once at a time, for all attempts that need it. Domains for searches are not applied. */
 export class Names {
-  readonly #options: NamesOptions
-  readonly #underWay = new Map<string, Promise<readonly Address[]>>()
-  #hosts: { readonly at: number; readonly known: ReadonlyMap<string, readonly string[]> } | null = null
+  readonly #deps: NamesDeps
+  readonly #resolving = new Map<string, Promise<readonly { readonly address: string }[]>>()
 
-  constructor(options: NamesOptions) {
-    this.#options = options
+  constructor(deps: NamesDeps) {
+    this.#deps = deps
   }
 
-  /** @throws Error: it has no address, the servers do not answer, or too many names are being resolved */
-  readonly resolve = (name: string): Promise<readonly Address[]> => {
-    const asked = this.#underWay.get(name)
-    if (asked !== undefined) return asked
-    if (this.#underWay.size >= UNDER_WAY_MAX) return Promise.reject(new Error('too many names of webhook endpoints are being resolved'))
-    const found = this.#find(name).finally(() => this.#underWay.delete(name))
-    this.#underWay.set(name, found)
-    return found
+  /** Names that are being resolved. */
+  get resolving(): number {
+    return this.#resolving.size
   }
 
-  async #find(name: string): Promise<readonly Address[]> {
-    const known = (await this.#ofHosts()).get(name) ?? (name === 'localhost' ? LOOPBACK : null)
-    const addresses = known ?? (await this.#ask(name))
-    return addresses.map(address => ({ address }))
+  /** All addresses of a name, at least one; those of the family first that the machine reaches. @throws why there are none */
+  readonly resolve = (name: string): Promise<readonly { readonly address: string }[]> => {
+    const known = this.#resolving.get(name)
+    if (known !== undefined) return known
+    if (this.#resolving.size >= RESOLUTIONS_MAX) {
+      return Promise.reject(new Error(`${RESOLUTIONS_MAX} names are being resolved already, expected fewer: the attempt is made again`))
+    }
+    const resolving = this.#resolve(name).finally(() => this.#resolving.delete(name))
+    this.#resolving.set(name, resolving)
+    return resolving
   }
 
-  async #ask(name: string): Promise<readonly string[]> {
-    const { server } = this.#options
-    const [four, six] = await Promise.allSettled([server.resolve4(name), server.resolve6(name)])
-    const found = [four, six].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
-    if (found.length === 0 && four.status === 'rejected') throw four.reason
-    return found
+  async #resolve(name: string): Promise<readonly { readonly address: string }[]> {
+    const found = (await this.#deps.hosts.find(name)) ?? (await this.#asked(name))
+    return found.map(address => ({ address }))
   }
 
-  async #ofHosts(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const now = this.#options.monotonicMs()
-    if (this.#hosts === null || now - this.#hosts.at > HOSTS_MS) this.#hosts = { at: now, known: hostsIn(await this.#options.hosts()) }
-    return this.#hosts.known
+  async #asked(name: string): Promise<readonly string[]> {
+    const { clock, hasIpv4, resolver } = this.#deps
+    // One for each name: what is cancelled is only this name's.
+    const asked = resolver()
+    const alarm = clock.alarm(ATTEMPT_MS, () => asked.cancel())
+    try {
+      const [v4, v6] = await Promise.allSettled([asked.resolve4(name), asked.resolve6(name)])
+      if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason
+      const [four, six] = [v4, v6].map(each => (each.status === 'fulfilled' ? each.value : []))
+      return (hasIpv4() ? [four, six] : [six, four]).flatMap(each => each ?? [])
+    } finally {
+      alarm[Symbol.dispose]()
+    }
   }
-}
-
-function hostsIn(text: string): ReadonlyMap<string, readonly string[]> {
-  const known = new Map<string, string[]>()
-  for (const line of text.split('\n')) {
-    const [address = '', ...names] = line.replace(/#.*$/, '').trim().split(/\s+/)
-    if (isIP(address) === 0) continue
-    for (const name of names) known.set(name.toLowerCase(), [...(known.get(name.toLowerCase()) ?? []), address])
-  }
-  return known
 }

@@ -2,7 +2,7 @@
 import { setBounded } from '@trunkline/core/app/bounded-map'
 import { someAtATime } from '@trunkline/core/app/some-at-a-time'
 import type { User } from '@trunkline/core/domain/account'
-import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
@@ -14,6 +14,7 @@ import type { WebhookBacklog, WebhookStore } from '@trunkline/core/ports/webhook
 import { ChainRunner, type Next, type RunnerDeps, soon, UNWRITTEN } from './chain-runner.ts'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import { Endpoints } from './endpoints.ts'
+import { PlatformPlaces } from './platform-places.ts'
 import { RecentEvents } from './recent-events.ts'
 
 export interface SenderDeps extends Omit<RunnerDeps, 'cursors' | 'endpoints' | 'events' | 'recent' | 'clock'> {
@@ -33,23 +34,26 @@ interface Noticed {
 }
 
 export interface SenderLimits {
-  /** Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. */
+  /**
+   * Users of all endpoints that wait. Beyond it, those of the endpoint with most are left to the next search. As many besides may have
+   * passed events that are not written.
+   */
   readonly waitingMax: number
-  /** Attempts at once, over all endpoints. */
+  /** Attempts at once, over all endpoints. Slow endpoints have half of them together. */
   readonly places: number
-  /** Of them for the endpoints of one platform. */
-  readonly placesOfPlatform: number
+  /** Of these, a platform's. */
+  readonly platformPlaces: number
 }
 
-const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256, placesOfPlatform: 64 }
-/** Users whose passed-over events are being written. */
-const PASSING_MAX = 2_000
+const LIMITS: SenderLimits = { waitingMax: 100_000, places: 256, platformPlaces: 64 }
 const TICK_MS = 1_000
 const REFRESH_TICKS = 10
 const SEARCH_TICKS = 60
 const SEARCH_PAGE = 1_000
 const USERS_KNOWN_MAX = 10_000
 const AT_ONCE = 8
+/** Users whose passed events are being written. */
+const FLUSHED_AT_ONCE = 500
 
 /** The sender of a node. Nothing of it is on the way of an order: it notes what was committed, and reads the rest of the log itself. */
 export class WebhookSender {
@@ -63,14 +67,13 @@ export class WebhookSender {
   /** Users with new events. */
   #noticed = new Map<UserKey, Noticed>()
   #isNoticing = false
+  #isFlushing = false
   #searching: Promise<void> | null = null
   #isSearchWanted = false
   /** Those with work, in the order in which they are given places. */
   readonly #eager = new Set<EndpointQueue>()
   readonly #running = new Map<Chain, Promise<void>>()
-  /** Attempts on their way, by platform: one with many endpoints leaves places to the others. */
-  readonly #ofPlatform = new Map<PlatformId, number>()
-  readonly #passing = new Map<Chain, Promise<void>>()
+  readonly #places: PlatformPlaces
   readonly #abort = new AbortController()
   #unsubscribe: readonly (() => void)[] = []
   #ticking: Promise<void> | null = null
@@ -79,6 +82,7 @@ export class WebhookSender {
   constructor(deps: SenderDeps, limits: Partial<SenderLimits> = {}) {
     this.#deps = deps
     this.#limits = { ...LIMITS, ...limits }
+    this.#places = new PlatformPlaces(this.#limits)
     const { cursors, endpoints } = deps.webhooks
     this.#runner = new ChainRunner({ ...deps, cursors, endpoints, events: deps.store.events, recent: this.#recent })
     this.#endpoints = new Endpoints(deps)
@@ -203,22 +207,11 @@ export class WebhookSender {
       queue.forget(partitions)
       for (const chain of queue.chains.values()) {
         if (!partitions.has(partitionOf(chain.userKey))) continue
-        ended.push(
-          (this.#running.get(chain) ?? this.#passing.get(chain) ?? this.#flushed(queue, chain)).then(() => chain.writing ?? undefined)
-        )
+        ended.push((this.#running.get(chain) ?? this.#runner.flush(queue, chain)).then(() => chain.writing ?? undefined))
         queue.drop(chain)
       }
     }
     await Promise.all(ended)
-  }
-
-  async #flushed(queue: EndpointQueue, chain: Chain): Promise<void> {
-    try {
-      await this.#runner.flush(queue, chain)
-    } catch (cause) {
-      // They are passed over again.
-      this.#deps.log.warn('events that no webhook endpoint wants could not be written as passed', { cause })
-    }
   }
 
   async #tick(): Promise<void> {
@@ -233,9 +226,11 @@ export class WebhookSender {
       for (const queue of this.#endpoints.all()) {
         queue.wake(now)
         if (queue.hasWork) this.#eager.add(queue)
-        this.#writePassedOver(queue)
       }
-      if (tick % REFRESH_TICKS === 0) void this.#refresh()
+      if (tick % REFRESH_TICKS === 0) {
+        void this.#flushPassed()
+        void this.#refresh()
+      }
       if (tick % SEARCH_TICKS === 0 || (this.#isSearchWanted && tick % REFRESH_TICKS === 0)) void this.#search()
       this.#admit()
     }
@@ -245,25 +240,16 @@ export class WebhookSender {
     if (await this.#endpoints.refresh()) await this.#search()
   }
 
-  /** Concurrent writes share commits, and none takes a place of an attempt. */
-  #writePassedOver(queue: EndpointQueue): void {
-    for (const chain of queue.takePassedOver(PASSING_MAX - this.#passing.size)) {
-      const written = this.#passedOver(queue, chain).finally(() => {
-        this.#passing.delete(chain)
-        this.#eager.add(queue)
+  /** Writes which events were passed over: many share a commit, and none has a place. */
+  async #flushPassed(): Promise<void> {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    for (const queue of this.#endpoints.all()) {
+      await someAtATime(queue.unwrittenPassed(), FLUSHED_AT_ONCE, async chain => {
+        if (queue.takePassed(chain)) await this.#runner.flush(queue, chain)
       })
-      this.#passing.set(chain, written)
     }
-  }
-
-  async #passedOver(queue: EndpointQueue, chain: Chain): Promise<void> {
-    try {
-      queue.written(chain, await this.#runner.flush(queue, chain))
-    } catch (cause) {
-      this.#deps.log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
-      chain.cursor = null
-      queue.written(chain, true)
-    }
+    this.#isFlushing = false
   }
 
   /** Finds the users whose logs go on after their cursors. One search at a time. */
@@ -300,8 +286,7 @@ export class WebhookSender {
     for (const queue of this.#eager) {
       if (this.#running.size >= this.#limits.places || this.#abort.signal.aborted) return
       this.#eager.delete(queue)
-      if ((this.#ofPlatform.get(queue.endpoint.platformId) ?? 0) >= this.#limits.placesOfPlatform) continue
-      const chain = queue.hasWork ? queue.take() : null
+      const chain = queue.hasWork && this.#places.has(queue) ? queue.take() : null
       if (chain === null) continue
       this.#run(queue, chain, () => this.#next(queue, chain))
       // At the end, so that this loop meets it again after the others.
@@ -316,17 +301,13 @@ export class WebhookSender {
 
   /** A step of a chain that has a place. */
   #run(queue: EndpointQueue, chain: Chain, work: () => Promise<Next>): void {
-    const { platformId } = queue.endpoint
-    this.#ofPlatform.set(platformId, (this.#ofPlatform.get(platformId) ?? 0) + 1)
+    const leave = this.#places.take(queue)
     const ended = this.#step(queue, chain, work).finally(() => {
       this.#running.delete(chain)
-      const others = (this.#ofPlatform.get(platformId) ?? 1) - 1
-      if (others === 0) this.#ofPlatform.delete(platformId)
-      else this.#ofPlatform.set(platformId, others)
-      // All of the platform's, since its place may be for any of them; this one last.
-      for (const other of this.#endpoints.of(platformId)) if (other !== queue && other.hasWork) this.#eager.add(other)
-      this.#eager.delete(queue)
-      this.#eager.add(queue)
+      const next = leave()
+      if (next !== null) this.#eager.add(next)
+      // Of a platform that had all its places, another endpoint may go on.
+      for (const other of this.#endpoints.of(queue.endpoint.platformId)) if (other.hasWork) this.#eager.add(other)
       this.#admit()
     })
     this.#running.set(chain, ended)
@@ -336,7 +317,7 @@ export class WebhookSender {
     let next: Next = 'gone'
     try {
       next = await work()
-      if (chain.isOver) await this.#flushed(queue, chain)
+      if (chain.isOver) await this.#runner.flush(queue, chain)
     } catch (cause) {
       this.#deps.log.warn(UNWRITTEN, { endpointId: queue.endpoint.endpointId, cause })
       chain.cursor = null
@@ -347,5 +328,6 @@ export class WebhookSender {
     if (this.#runner.writing >= this.#limits.places) await chain.writing
     queue.end(chain, next === 'gone' ? 'passed' : next, soon(this.#deps.clock.now()))
     if (next === 'gone') queue.drop(chain)
+    if (this.#endpoints.passed > this.#limits.waitingMax) queue.dropPassed()
   }
 }

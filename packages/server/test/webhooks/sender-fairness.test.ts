@@ -51,7 +51,7 @@ test('what was tried before a change does not lengthen the wait after it', async
 test('users whose events a filter leaves out wait for nothing, take no place, and are written within seconds', async () => {
   const world = new WebhookWorld()
   const { promise } = Promise.withResolvers<WebhookOutcome>()
-  const node = new WebhookNode(world, async () => await promise, { limits: { places: 1, waitingMax: 50 } })
+  const node = new WebhookNode(world, async () => await promise, { limits: { places: 1, waitingMax: 200 } })
   const filtered = world.addEndpoint('https://orders.example/', { topics: ['orders'], orderStatuses: null })
   const users = Array.from({ length: 200 }, () => world.addUser())
   await node.own()
@@ -65,7 +65,7 @@ test('users whose events a filter leaves out wait for nothing, take no place, an
     await world.clock.settled()
   }
   assert.equal(node.sender.waiting, 0)
-  await world.clock.advance(2_000)
+  await world.clock.advance(12_000)
   assert.deepEqual(
     users.map(userKey => world.cursor(filtered, userKey).seq),
     users.map(() => 1)
@@ -82,7 +82,7 @@ test('a platform has so many attempts on their way, whatever its endpoints are; 
       asked.push(url)
       return new Promise(resolve => open.push(resolve))
     },
-    { limits: { places: 8, placesOfPlatform: 2 } }
+    { limits: { places: 8, platformPlaces: 2 } }
   )
   const urls = ['a', 'b', 'c', 'd'].map(name => `https://${name}.example/`)
   for (const url of urls) world.addEndpoint(url)

@@ -22,7 +22,7 @@ export const SILENT: WebhookOutcome = { answer: null, failure: 'timeout', retryA
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 let counted = 0
-function uuidOf<Id extends Brand<string, string>>(): Id {
+export function uuidOf<Id extends Brand<string, string>>(): Id {
   counted += 1
   return parseUuid<Id>(`00000000-0000-7000-8000-${counted.toString(16).padStart(12, '0')}`, 'id')
 }
@@ -45,18 +45,18 @@ export class WebhookWorld {
   owner: WebhookNode | null = null
   isDown = false
 
-  addUser(): UserKey {
+  addUser(platformId = this.platformId): UserKey {
     const userKey = uuidOf<UserKey>()
-    const user = { userKey, platformId: this.platformId, userId: parseUserId(`user-${this.users.size}`), createdAt: this.clock.now() }
+    const user = { userKey, platformId, userId: parseUserId(`user-${this.users.size}`), createdAt: this.clock.now() }
     this.users.set(userKey, user)
     this.logs.set(userKey, [])
     this.lasts.set(userKey, 0)
     return userKey
   }
 
-  addEndpoint(url: string, filter = EVERYTHING): WebhookEndpoint {
+  addEndpoint(url: string, filter = EVERYTHING, platformId = this.platformId): WebhookEndpoint {
     const endpoint: WebhookEndpoint = {
-      ...{ endpointId: uuidOf(), platformId: this.platformId, url, description: '', filter, createdAt: this.clock.now() },
+      ...{ endpointId: uuidOf(), platformId, url, description: '', filter, createdAt: this.clock.now() },
       ...{ disabled: null, lastSuccessAt: null, failingSince: null, revision: 1 }
     }
     this.endpoints.set(endpoint.endpointId, { endpoint, keys: sealWebhookKeys(this.vault, endpoint, newWebhookKeys(), 1) })
@@ -160,7 +160,8 @@ export class WebhookWorld {
     const found: WebhookBacklog[] = []
     for (const { endpoint } of this.endpoints.values()) {
       if (endpoint.disabled !== null) continue
-      for (const { userKey, userId } of this.users.values()) {
+      for (const { userKey, userId, platformId } of this.users.values()) {
+        if (platformId !== endpoint.platformId) continue
         const last = this.lasts.get(userKey) ?? 0
         const cursor = this.cursor(endpoint, userKey)
         const oldestAt = this.logs.get(userKey)?.find(({ seq }) => seq > cursor.seq)?.at ?? null
