@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WebhookOutcome } from '../../src/webhooks/exchange.ts'
 import { single } from './single-endpoint.ts'
-import { RECEIVED, REFUSED, WebhookNode, WebhookWorld } from './webhook-world.ts'
+import { EVERYTHING, RECEIVED, REFUSED, uuidOf, WebhookNode, WebhookWorld } from './webhook-world.ts'
 
 const GONE: WebhookOutcome = { answer: { status: 410, body: '', isCut: false }, failure: 'status', retryAfter: null }
 
@@ -48,52 +48,72 @@ test('what was tried before a change does not lengthen the wait after it', async
   assert.equal(requests.length, 4, 'the first wait again, and not the third')
 })
 
-test('users whose events a filter leaves out wait for nothing, take no place, and are written within seconds', async () => {
+test('a platform holds 64 places at most, of all its endpoints, and each of these has its turn', async () => {
   const world = new WebhookWorld()
-  const { promise } = Promise.withResolvers<WebhookOutcome>()
-  const node = new WebhookNode(world, async () => await promise, { limits: { places: 1, waitingMax: 200 } })
-  const filtered = world.addEndpoint('https://orders.example/', { topics: ['orders'], orderStatuses: null })
-  const users = Array.from({ length: 200 }, () => world.addUser())
+  const open: { url: string; answer: (outcome: WebhookOutcome) => void }[] = []
+  const node = new WebhookNode(world, ({ url }) => {
+    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+    open.push({ url, answer: resolve })
+    return promise
+  })
+  for (let at = 0; at < 4; at++) world.addEndpoint(`https://held.example/${at}`)
+  const other = uuidOf<typeof world.platformId>()
+  world.addEndpoint('https://other.example/', EVERYTHING, other)
+  const users = Array.from({ length: 40 }, () => world.addUser())
   await node.own()
-  for (const userKey of users.slice(0, 40)) {
-    world.commit(userKey)
+  for (const userKey of users) world.commit(userKey)
+  await world.clock.settled()
+  const held = (part: string) => open.filter(({ url }) => url.includes(part)).length
+  assert.equal(held('held.example'), 64)
+  world.commit(world.addUser(other))
+  await world.clock.settled()
+  assert.equal(held('other.example'), 1)
+  for (let round = 0; open.length > 0; round++) {
+    assert.ok(held('held.example') <= 64 && round < 10, `${held('held.example')} at once`)
+    for (const { answer } of open.splice(0)) answer(RECEIVED)
     await world.clock.settled()
   }
   assert.equal(node.sender.waiting, 0)
-  for (const userKey of users.slice(40)) {
-    world.commit(userKey)
-    await world.clock.settled()
-  }
-  assert.equal(node.sender.waiting, 0)
-  await world.clock.advance(12_000)
-  assert.deepEqual(
-    users.map(userKey => world.cursor(filtered, userKey).seq),
-    users.map(() => 1)
-  )
 })
 
-test('a platform has so many attempts on their way, whatever its endpoints are; each of them has its turn', async () => {
+test('slow endpoints have 16 places each, and half of all together', async () => {
   const world = new WebhookWorld()
-  const open: ((outcome: WebhookOutcome) => void)[] = []
-  const asked: string[] = []
+  const atOnce = new Map<string, number>()
   const node = new WebhookNode(
     world,
-    ({ url }) => {
-      asked.push(url)
-      return new Promise(resolve => open.push(resolve))
+    async ({ url }) => {
+      atOnce.set(url, (atOnce.get(url) ?? 0) + 1)
+      await world.clock.sleep(2_000)
+      atOnce.set(url, (atOnce.get(url) ?? 0) - 1)
+      return RECEIVED
     },
-    { limits: { places: 8, platformPlaces: 2 } }
+    { limits: { places: 40 } }
   )
-  const urls = ['a', 'b', 'c', 'd'].map(name => `https://${name}.example/`)
-  for (const url of urls) world.addEndpoint(url)
-  const userKey = world.addUser()
+  const platforms = [world.platformId, uuidOf<typeof world.platformId>()]
+  const users = platforms.flatMap(platformId => {
+    world.addEndpoint(`https://${platformId}.example/`, EVERYTHING, platformId)
+    return Array.from({ length: 120 }, () => world.addUser(platformId))
+  })
   await node.own()
-  world.commit(userKey)
-  for (let turn = 0; turn < 4; turn += 1) {
+  for (const userKey of users) world.commit(userKey)
+  await world.clock.advance(7_000)
+  const each = [...atOnce.values()]
+  assert.deepEqual([each.length, each.every(count => count > 0 && count <= 16), node.sender.attempts], [2, true, 20])
+  await world.clock.advance(40_000)
+  assert.equal(node.sender.waiting, 0)
+})
+
+test('another description leaves a failing endpoint its one place, another address gives it all', async () => {
+  const { world, node, requests, endpoint } = await single(() => REFUSED)
+  for (let count = 0; count < 60; count++) world.commit(world.addUser())
+  await world.clock.advance(60_000)
+  const tried = async (next: Parameters<typeof world.change>[1]) => {
+    const before = requests.length
+    world.change(endpoint, next)
+    node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
     await world.clock.settled()
-    assert.ok(node.sender.attempts <= 2)
-    open.shift()?.(RECEIVED)
+    return requests.length - before
   }
-  await world.clock.settled()
-  assert.deepEqual(asked.toSorted(), urls)
+  const [described, moved] = [await tried({ description: 'other' }), await tried({ url: 'https://moved.example/' })]
+  assert.ok(described <= 1 && moved >= 10, `${described} and ${moved} attempts`)
 })

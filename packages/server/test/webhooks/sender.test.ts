@@ -4,7 +4,7 @@ import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
 import { itemsOf, seqsOf, single } from './single-endpoint.ts'
-import { EVERYTHING, RECEIVED, REFUSED, SILENT, uuidOf, WebhookNode, WebhookWorld } from './webhook-world.ts'
+import { RECEIVED, REFUSED, SILENT, WebhookNode, WebhookWorld } from './webhook-world.ts'
 
 test('an event is sent at once, and the cursor moves when it is received', async () => {
   const { world, requests, endpoint, userKey } = await single()
@@ -238,76 +238,6 @@ test('an endpoint that fails has one place and an attempt a second, until one su
   await world.clock.advance(1_000)
   assert.equal(await answer(dead.url, RECEIVED), 1)
   assert.equal(open.get(dead.url)?.length, 16)
-})
-
-test('a platform holds 64 places at most, of all its endpoints, and each of these has its turn', async () => {
-  const world = new WebhookWorld()
-  const open: { url: string; answer: (outcome: WebhookOutcome) => void }[] = []
-  const node = new WebhookNode(world, ({ url }) => {
-    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
-    open.push({ url, answer: resolve })
-    return promise
-  })
-  for (let at = 0; at < 4; at++) world.addEndpoint(`https://held.example/${at}`)
-  const other = uuidOf<typeof world.platformId>()
-  world.addEndpoint('https://other.example/', EVERYTHING, other)
-  const users = Array.from({ length: 40 }, () => world.addUser())
-  await node.own()
-  for (const userKey of users) world.commit(userKey)
-  await world.clock.settled()
-  const held = (part: string) => open.filter(({ url }) => url.includes(part)).length
-  assert.equal(held('held.example'), 64)
-  world.commit(world.addUser(other))
-  await world.clock.settled()
-  assert.equal(held('other.example'), 1)
-  for (let round = 0; open.length > 0; round++) {
-    assert.ok(held('held.example') <= 64 && round < 10, `${held('held.example')} at once`)
-    for (const { answer } of open.splice(0)) answer(RECEIVED)
-    await world.clock.settled()
-  }
-  assert.equal(node.sender.waiting, 0)
-})
-
-test('slow endpoints have 16 places each, and half of all together', async () => {
-  const world = new WebhookWorld()
-  const atOnce = new Map<string, number>()
-  const node = new WebhookNode(
-    world,
-    async ({ url }) => {
-      atOnce.set(url, (atOnce.get(url) ?? 0) + 1)
-      await world.clock.sleep(2_000)
-      atOnce.set(url, (atOnce.get(url) ?? 0) - 1)
-      return RECEIVED
-    },
-    { limits: { places: 40 } }
-  )
-  const platforms = [world.platformId, uuidOf<typeof world.platformId>()]
-  const users = platforms.flatMap(platformId => {
-    world.addEndpoint(`https://${platformId}.example/`, EVERYTHING, platformId)
-    return Array.from({ length: 120 }, () => world.addUser(platformId))
-  })
-  await node.own()
-  for (const userKey of users) world.commit(userKey)
-  await world.clock.advance(7_000)
-  const each = [...atOnce.values()]
-  assert.deepEqual([each.length, each.every(count => count > 0 && count <= 16), node.sender.attempts], [2, true, 20])
-  await world.clock.advance(40_000)
-  assert.equal(node.sender.waiting, 0)
-})
-
-test('another description leaves a failing endpoint its one place, another address gives it all', async () => {
-  const { world, node, requests, endpoint } = await single(() => REFUSED)
-  for (let count = 0; count < 60; count++) world.commit(world.addUser())
-  await world.clock.advance(60_000)
-  const tried = async (next: Parameters<typeof world.change>[1]) => {
-    const before = requests.length
-    world.change(endpoint, next)
-    node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
-    await world.clock.settled()
-    return requests.length - before
-  }
-  const [described, moved] = [await tried({ description: 'other' }), await tried({ url: 'https://moved.example/' })]
-  assert.ok(described <= 1 && moved >= 10, `${described} and ${moved} attempts`)
 })
 
 test('a message that is tried first while its endpoint fails has ten events at most', async () => {
