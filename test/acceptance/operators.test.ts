@@ -198,6 +198,11 @@ describe('the API for operators', () => {
     await trader.buy()
     assert.equal((await next).body.data[0].seq, last_seq + 1)
     assert.deepEqual((await events(1_000_000, 1)).body.data, [])
+    // More than may work at once: who waits takes nothing from others.
+    const patient = Promise.all(Array.from({ length: 40 }, () => events(1_000_000, 3)))
+    await Promise.race([patient, events(1_000_000, 1)])
+    assert.equal((await call('/overview', { headers })).status, 200)
+    for (const { status } of await patient) assert.ok(status === 200 || status === 429)
   })
 
   const platformId = async (headers: Readonly<Record<string, string>>): Promise<string> =>

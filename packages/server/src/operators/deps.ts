@@ -6,6 +6,7 @@ import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { Cursors } from '../http/cursor.ts'
 import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
+import type { Places } from './places.ts'
 import type { RequestLog } from './request-log.ts'
 
 /** How the service is now. */
@@ -27,6 +28,7 @@ export interface OperatorDeps {
   readonly access: OperatorAccess
   readonly requests: RequestLog
   readonly waits: EventWaits
+  readonly places: Places
   readonly cursors: Cursors
   readonly service: ServiceState
 }

@@ -27,6 +27,8 @@ interface Shape {
   readonly path: string
   /** The scope that it needs. Required, so that no operation is without one. */
   readonly scope: Needs
+  /** It may wait, and takes a place itself for what it does afterwards. */
+  readonly takesPlaces?: true
   /** Any operator may do it, whatever their scopes: to look at the own session, and to end it. */
   readonly anyScope?: true
   readonly operationId: string

@@ -23,6 +23,8 @@ export class EventWaits {
     if (this.#waiting >= WAITS_MAX) return
     this.#waiting += 1
     try {
+      // Nothing comes for a user who is not there: that is said at once.
+      if ((await store.users.findByKey(userKey)) === null) return
       while ((await store.events.last(userKey)) <= after && !request.destroyed) {
         const left = end - clock.monotonicMs()
         if (left <= 0) return

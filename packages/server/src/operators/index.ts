@@ -13,6 +13,7 @@ import { OperatorCookie } from './cookie.ts'
 import type { OperatorDeps, ServiceState } from './deps.ts'
 import { EventWaits } from './event-wait.ts'
 import { operatorApi } from './openapi.ts'
+import { Places } from './places.ts'
 import { ReadCounts } from './read-counts.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
@@ -45,6 +46,7 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     requests,
     service,
     waits: new EventWaits(app),
+    places: new Places(),
     cursors: new Cursors(app.hasher)
   }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })

@@ -55,12 +55,14 @@ export class RequestLog {
     this.#nowMs = nowMs
   }
 
-  /** Requests of the console and its API are left out, unless they fail. */
+  /** Requests of the console and its API are no traffic, and are kept only if they fail. */
   add(request: AnsweredRequest): void {
     const isFailed = request.status >= 400
-    if (!isFailed && OWN.test(request.route)) return
+    const isOwn = OWN.test(request.route)
+    if (!isFailed && isOwn) return
     this.#next.all = put(this.#all, this.#next.all, request)
     if (isFailed) this.#next.failed = put(this.#failed, this.#next.failed, request)
+    if (isOwn) return
     const minute = this.#minute()
     minute.requests += 1
     if (!isFailed) return

@@ -1,5 +1,4 @@
 // Serves the operations for operators under `/admin/v1`.
-import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fieldInvalid } from '../http/problems.ts'
@@ -10,8 +9,6 @@ import type { Operation } from './endpoint.ts'
 import type { ReadCounts } from './read-counts.ts'
 
 export const PREFIX = '/admin/v1'
-/** Operators are few: a program of theirs that runs away must not take the database from orders. */
-const UNDER_WAY_MAX = 16
 
 interface Route {
   readonly Params: Readonly<Record<string, unknown>>
@@ -19,7 +16,6 @@ interface Route {
 }
 
 export function serveOperations(app: FastifyInstance, operations: readonly Operation[], deps: OperatorDeps, counts: ReadCounts): void {
-  let underWay = 0
   for (const served of operations) {
     const { method, path, success } = served
     app.route<Route>({
@@ -32,17 +28,14 @@ export function serveOperations(app: FastifyInstance, operations: readonly Opera
         request.execute = () => run(request, reply)
       },
       async handler(request, reply) {
-        if (underWay >= UNDER_WAY_MAX) throw busy()
-        underWay += 1
+        const work = async () => await request.execute?.(request.body)
         try {
           reply.statusCode = success.status
-          const body = await request.execute?.(request.body)
+          const body = await (served.takesPlaces === true ? work() : deps.places.run(work))
           if (!(body instanceof Rendered)) return body
           return reply.header('content-type', 'application/json; charset=utf-8').send(body.bytes)
         } catch (error) {
           throw error instanceof Malformed ? fieldInvalid(error) : error
-        } finally {
-          underWay -= 1
         }
       }
     })
@@ -65,14 +58,4 @@ async function authorized(
   const run = served.prepare(request.params, request.query)
   if (served.method === 'GET') counts.count(caller.operator, served.operationId)
   return (given, reply) => run(caller, given, reply, deps)
-}
-
-function busy(): ServiceError {
-  return new ServiceError(
-    'rate_limited',
-    `Operators have ${UNDER_WAY_MAX} requests under way, the most at a time. Try again in a second.`,
-    {
-      retryAfterSeconds: 1
-    }
-  )
 }

@@ -46,6 +46,7 @@ test('what the console reads by itself is left out, unless it fails', () => {
     log.newest('all', 10, () => true).map(({ requestId }) => requestId),
     ['other', 'failed', 'failed']
   )
+  assert.deepEqual(log.minutes(), [{ atMs: 0, requests: 1, errors: {} }])
 })
 
 test('traffic is counted by minute and code, and forgotten after a day', () => {

@@ -71,6 +71,7 @@ export const PLATFORMS: readonly Operation[] = [
     tag: 'Records',
     method: 'GET',
     path: '/events',
+    takesPlaces: true,
     operationId: 'listUserEvents',
     summary: 'List a user’s events',
     description: `The log behind the broker stream, as platforms read it with \`GET /events\`. With \`wait\`, and nothing after \`after\` yet, the answer comes with
@@ -84,12 +85,14 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     },
     success: { status: 200, description: 'One page of events, the oldest first.', schema: eventPage },
     async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request }, deps) {
-      const { platformId, userId } = await userOf(deps, userKey)
-      const platform = await deps.app.store.platforms.find(platformId)
-      if (platform === null) throw unknownUser()
       if (wait > 0) await deps.waits.until(userKey, after, wait * 1_000, request.raw)
-      const { ip, requestId } = caller
-      return new Rendered(await pageBytes(deps.app, { platform, ip, requestId }, { userId, after, limit }))
+      return deps.places.run(async () => {
+        const { platformId, userId } = await userOf(deps, userKey)
+        const platform = await deps.app.store.platforms.find(platformId)
+        if (platform === null) throw unknownUser()
+        const { ip, requestId } = caller
+        return new Rendered(await pageBytes(deps.app, { platform, ip, requestId }, { userId, after, limit }))
+      })
     }
   }),
   operation({

@@ -19,7 +19,8 @@ export const SERVICE: readonly Operation[] = [
     operationId: 'readOverview',
     tag: 'Service',
     summary: 'Read how the service is',
-    description: 'Traffic is counted in the memory of the node that answers, since it started.',
+    description:
+      'Traffic is counted in the memory of the node that answers, since it started, without requests of the console and of this API.',
     success: { status: 200, description: 'Health, traffic and errors.', schema: overviewRecord },
     async handle(_call, deps) {
       const { app, reads } = deps
