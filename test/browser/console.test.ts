@@ -107,6 +107,15 @@ describe('the console', () => {
       await page.getByRole('row').filter({ hasText: price }).filter({ hasText: quantity }).waitFor()
   })
 
+  test('on a phone the chart is laid out as its library does it, not as a list of ours', async () => {
+    await using walk = await loggedIn({ viewport: { width: 375, height: 800 } })
+    const { page } = walk
+    await open(page, '/')
+    const cells = page.locator('.chart td')
+    await cells.first().waitFor({ state: 'attached' })
+    assert.deepEqual([...new Set(await cells.evaluateAll(all => all.map(cell => getComputedStyle(cell).display)))], ['table-cell'])
+  })
+
   test('a newcomer sees which of three steps are done, until all are', async () => {
     await using walk = await loggedIn()
     const { page } = walk

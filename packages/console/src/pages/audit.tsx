@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'Time', cell: entry => <Time at={entry.at} /> },
   { name: 'Action', cell: entry => <code>{entry.action}</code> },
   { name: 'Result', cell: entry => <Status status={entry.result} /> },
-  { name: 'By', cell: entry => entry.actor },
+  { name: 'By', cell: ({ actor, detail: { by } }) => (typeof by === 'string' ? `${actor} ${by}` : actor) },
   { name: 'Of', cell: entry => <CopyText text={entry.target} what="target" /> },
   { name: 'Address', cell: entry => <Value value={entry.address} nullMeans="none" /> },
   {

@@ -88,7 +88,7 @@ export function Rows<Row extends object>({
   const numbers = new Set(columns.flatMap(({ name, isNumber }) => (isNumber === true ? [name] : [])))
   const classOf = (name: string) => (numbers.has(name) ? 'number' : undefined)
   return (
-    <table {...ROLES.table}>
+    <table className="rows" {...ROLES.table}>
       <thead {...ROLES.group}>
         {table.getHeaderGroups().map(group => (
           <tr key={group.id} {...ROLES.row}>

@@ -27,6 +27,8 @@ export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[]
 
 function Step({ step, place }: { readonly step: OrderStep; readonly place: Place | undefined }): ReactNode {
   const { step: kind, at, ...details } = step
+  // What an answer did not have is not missing.
+  const isAnswered = kind === 'answer' && at !== null
   const took = tookOf(step)
   return (
     <li>
@@ -47,7 +49,7 @@ function Step({ step, place }: { readonly step: OrderStep; readonly place: Place
           <div key={key}>
             <dt>{key}</dt>
             <dd>
-              <Value value={value} />
+              <Value value={value} {...(isAnswered && { nullMeans: 'none' })} />
             </dd>
           </div>
         ))}
