@@ -111,9 +111,11 @@ describe('the console', () => {
     await using walk = await loggedIn({ viewport: { width: 375, height: 800 } })
     const { page } = walk
     await open(page, '/')
-    const cells = page.locator('.chart td')
-    await cells.first().waitFor({ state: 'attached' })
-    assert.deepEqual([...new Set(await cells.evaluateAll(all => all.map(cell => getComputedStyle(cell).display)))], ['table-cell'])
+    await page.locator('.chart td').first().waitFor({ state: 'attached' })
+    const displays: readonly string[] = await page.evaluate(
+      `[...document.querySelectorAll('.chart td')].map(cell => getComputedStyle(cell).display)`
+    )
+    assert.deepEqual([...new Set(displays)], ['table-cell'])
   })
 
   test('a newcomer sees which of three steps are done, until all are', async () => {
