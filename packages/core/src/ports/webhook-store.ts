@@ -38,11 +38,15 @@ export interface WebhookEndpointStore {
     next: { readonly url: string; readonly description: string; readonly filter: WebhookFilter },
     audit: AuditEntry
   ): Promise<boolean>
-  /** False if unknown, or if it already is so. Enabling ends `failingSince`, and all waits for retries. */
+  /**
+   * False if unknown, if it already is so, or if it has another revision than `over`, where that is given. Enabling ends `failingSince`,
+   * and all waits for retries.
+   */
   setDisabled(
     endpointId: WebhookEndpointId,
     disabled: { readonly at: Timestamp; readonly reason: DisabledReason } | null,
-    audit: AuditEntry
+    audit: AuditEntry,
+    over?: number
   ): Promise<boolean>
   /** Replaces the keys if their revision is still `next.revision - 1`. */
   replaceKeys(endpointId: WebhookEndpointId, next: SealedValue, audit: AuditEntry): Promise<boolean>
@@ -72,6 +76,11 @@ export interface WebhookProgress {
   readonly cursor: WebhookCursor
   /** The attempt that moved the cursor or counted; null if only events were passed over. */
   readonly delivery: WebhookDelivery | null
+  /**
+   * The endpoint's revision that an attempt tried, and the tries of the cursor if it has another by now: what changed it ended the waits.
+   * Absent: `cursor` is written in any case.
+   */
+  readonly tried?: { readonly revision: number; readonly otherwise: Pick<WebhookCursor, 'attempts' | 'retryAt'> }
 }
 
 export interface WebhookCursorStore {

@@ -127,7 +127,7 @@ export class ChainRunner {
 
   async #attempt(queue: EndpointQueue, chain: Chain, { cursor, message, to }: Part): Promise<Next> {
     const { clock, cursors, ids, meter } = this.#deps
-    const { endpointId, url } = queue.endpoint
+    const { endpointId, url, filter, revision } = queue.endpoint
     const startedAt = clock.now()
     const begun = clock.monotonicMs()
     const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
@@ -136,6 +136,7 @@ export class ChainRunner {
     queue.took(tookMs)
     const attempts = cursor.attempts + 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
+    const tried = { revision, otherwise: { attempts: 1, retryAt: retryAt(1, clock.now(), ids.fraction(), null) } }
     const isWantedAgain = outcome.answer?.status !== GONE
     const next: WebhookCursor =
       again === null ? { ...START, seq: to } : { seq: cursor.seq, tryingTo: cursor.tryingTo ?? to, attempts, retryAt: again }
@@ -145,17 +146,22 @@ export class ChainRunner {
       ...{ events: { from, to: last, firstEventId, count }, reason: attempts === 1 ? 'event' : 'retry', attempt: attempts, startedAt },
       ...{ tookMs, requestHeaders: headers, requestBytes: message.body.byteLength },
       ...{ answer: outcome.answer, failure: outcome.failure, retryAt: isWantedAgain ? again : null },
-      filter: queue.endpoint.filter
+      filter
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
     await chain.writing
-    const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
+    const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery, ...(again !== null && { tried }) })
     const isKnown = again === null ? this.#goOn(queue, chain, written) : await written
     if (again !== null) chain.isUnwritten = false
     chain.cursor = next
     chain.isDirty = false
-    await this.#judge(queue, outcome, startedAt)
     if (!isKnown) return 'gone'
+    // The attempt says nothing of the endpoint as it is now: where the waits were ended, the store has the other retry.
+    if (queue.endpoint.revision === revision) await this.#judge(queue, outcome, startedAt)
+    else if (again !== null) {
+      chain.cursor = null
+      return 'ready'
+    }
     return again ?? (to < chain.last ? 'ready' : 'passed')
   }
 
@@ -204,18 +210,24 @@ export class ChainRunner {
 
   async #disable(queue: EndpointQueue, reason: 'gone' | 'failing'): Promise<void> {
     const { clock, endpoints, log, meter } = this.#deps
-    const { endpointId, platformId } = queue.endpoint
+    const { endpointId, platformId, revision } = queue.endpoint
     queue.isDisabled = true
     try {
       const at = clock.now()
-      await endpoints.setDisabled(
+      const isDisabled = await endpoints.setDisabled(
         endpointId,
         { at, reason },
         {
           ...{ at, actor: 'service', action: 'webhook_endpoint.disable', target: endpointId, result: 'ok' },
           ...{ ip: null, requestId: null, detail: { reason } }
-        }
+        },
+        revision
       )
+      if (!isDisabled) {
+        // It was changed, disabled or removed meanwhile, which the next refresh says.
+        queue.isDisabled = false
+        return
+      }
       meter.count('webhook_endpoints_disabled_total', { reason })
       log.warn('a webhook endpoint was disabled', { endpointId, platformId, reason })
     } catch (cause) {

@@ -101,6 +101,24 @@ test('an endpoint that answers 410 is disabled; enabled again, it receives what 
   assert.deepEqual(requests.slice(1).map(seqsOf), [[1], [2]])
 })
 
+for (const isHeard of [true, false])
+  test(`an answer of the old address says nothing of the new one, which ${isHeard ? 'was' : 'was not yet'} heard of`, async () => {
+    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+    const { world, node, requests, endpoint, userKey } = await single((_, at) => (at < 4 ? REFUSED : at === 4 ? promise : RECEIVED))
+    world.commit(userKey)
+    await world.clock.advance(190_000)
+    assert.deepEqual([requests.length, world.cursor(endpoint, userKey).attempts], [4, 3])
+    world.change(endpoint, { url: 'https://moved.example/' })
+    if (isHeard) node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
+    await world.clock.settled()
+    resolve({ ...REFUSED, answer: { status: 410, body: '', isCut: false }, retryAfter: '3600' })
+    await world.clock.settled()
+    assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled, null)
+    assert.equal(world.cursor(endpoint, userKey).attempts, 1)
+    await world.clock.advance(16_000)
+    assert.deepEqual([requests.at(-1)?.url, world.cursor(endpoint, userKey).seq], ['https://moved.example/', 1])
+  })
+
 test('an endpoint without a success for five days is disabled', async () => {
   const { world, endpoint, userKey } = await single(() => SILENT)
   world.commit(userKey)

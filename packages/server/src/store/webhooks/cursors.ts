@@ -126,8 +126,10 @@ export class SqlWebhookCursorStore implements WebhookCursorStore {
   }
 }
 
-function stepOf({ endpointId, userKey, cursor: { seq, tryingTo, attempts, retryAt }, delivery }: WebhookProgress, place: number): object {
-  const moved = { place, endpoint: endpointId, user: userKey, seq, tryingTo, attempts, retryAt }
+function stepOf({ endpointId, userKey, cursor, delivery, tried }: WebhookProgress, place: number): object {
+  const { seq, tryingTo, attempts, retryAt } = cursor
+  const over = tried && { revision: tried.revision, otherAttempts: tried.otherwise.attempts, otherRetryAt: tried.otherwise.retryAt }
+  const moved = { place, endpoint: endpointId, user: userKey, seq, tryingTo, attempts, retryAt, ...over }
   if (delivery === null) return moved
   const { deliveryId, messageId, startedAt, failure } = delivery
   const kept = { delivery: deliveryId, message: messageId, startedAt, hasSucceeded: failure === null, document: writeDelivery(delivery) }

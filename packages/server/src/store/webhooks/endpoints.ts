@@ -100,7 +100,7 @@ export class SqlWebhookEndpointStore implements WebhookEndpointStore {
     })
   }
 
-  setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry): Promise<boolean> {
+  setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry, over?: number): Promise<boolean> {
     return this.#session.write(async trx => {
       const { numUpdatedRows } = await trx
         .updateTable('webhook_endpoints')
@@ -112,6 +112,7 @@ export class SqlWebhookEndpointStore implements WebhookEndpointStore {
         }))
         .where('endpoint_id', '=', endpointId)
         .where('disabled_at', disabled === null ? 'is not' : 'is', null)
+        .$if(over !== undefined, query => query.where('revision', '=', over ?? null))
         .executeTakeFirst()
       if (disabled === null && numUpdatedRows > 0n) await endWaits(trx, endpointId)
       return audited(trx, numUpdatedRows, audit)
