@@ -9,7 +9,7 @@ import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '@trunkline/core/ports/webhook-store'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import type { Exchange, WebhookOutcome } from './exchange.ts'
-import { EVENTS_MAX, nextStretch, type WebhookMessage } from './message.ts'
+import { EVENT_BYTES_MAX, EVENTS_MAX, nextStretch, type Stretch, type WebhookMessage } from './message.ts'
 import type { RecentEvents } from './recent-events.ts'
 import { HEADERS } from './requests.ts'
 import { FAILING_MS, retryAt } from './retries.ts'
@@ -35,6 +35,8 @@ const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: nul
 const GONE = 410
 /** Of a message that is tried first while its endpoint fails: what is unlikely to be received should cost little. */
 const PROBE_EVENTS_MAX = 10
+/** Of the documents in one read: as the store has them, they are about as long as in the message. */
+const READ_BYTES_MAX = 2 * EVENT_BYTES_MAX
 /** After the store failed. */
 const AGAIN_MS = 1_000
 export const UNWRITTEN = 'a step of a webhook could not be written or read; it is made again'
@@ -77,10 +79,7 @@ export class ChainRunner {
     chain.cursor = cursor
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
-    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
-    chain.since = read.events[0]?.at ?? chain.since
-    const { endpointId, filter } = queue.endpoint
-    const { message, to } = nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
+    const { message, to } = await this.#stretch(queue, chain, cursor, userId)
     // The log has nothing more: the user is gone.
     if (to === cursor.seq) return 'gone'
     if (message === null) {
@@ -90,6 +89,15 @@ export class ChainRunner {
     }
     if (chain.isOver || queue.isDisabled) return 'passed'
     return await this.#attempt(queue, chain, { cursor, message, to })
+  }
+
+  /** What is next. It is a function of its own so that the events that were read are gone while the answer is waited for. */
+  async #stretch(queue: EndpointQueue, chain: Chain, cursor: WebhookCursor, userId: UserId): Promise<Stretch> {
+    const { userKey } = chain
+    const read = await this.#read(userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
+    chain.since = read.events[0]?.at ?? chain.since
+    const { endpointId, filter } = queue.endpoint
+    return nextStretch({ endpointId, userKey, userId, filter, cursor, ...read })
   }
 
   /** Writes that events were passed over. It never rejects: what could not be written is passed over again. */
@@ -114,7 +122,7 @@ export class ChainRunner {
     const found: LoggedEvent[] = []
     // A message that was tried is read to its end, however the log divides it.
     for (let after = cursor.seq; found.length < max; ) {
-      const part = await events.read(userKey, after, max - found.length)
+      const part = await events.read(userKey, after, max - found.length, READ_BYTES_MAX)
       found.push(...part)
       after = part.at(-1)?.seq ?? after
       if (part.length === 0 || cursor.tryingTo === null || after >= cursor.tryingTo) break

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
@@ -36,6 +39,34 @@ test('what was just committed is sent without a read of the log, and what was no
   await world.clock.settled()
   assert.deepEqual([requests.slice(2).map(seqsOf), world.logReads], [[[5, 6]], 1])
   assert.equal(world.cursor(endpoint, userKey).seq, 6)
+})
+
+test('little more is read than a message has, and it is gone while the answer is waited for', async () => {
+  const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+  const { world, requests, userKey } = await single(() => promise)
+  const read: WeakRef<object>[] = []
+  const { events } = world.store
+  const { read: readLog } = events
+  Object.assign(events, {
+    read: async (...request: Parameters<typeof readLog>) => {
+      const found = (await readLog(...request)).map(event => ({ ...event }))
+      read.push(...found.map(event => new WeakRef(event)))
+      return found
+    }
+  })
+  world.unheard(() => world.commit(userKey))
+  world.unheard(() => world.commit(userKey))
+  await world.clock.advance(61_000)
+  assert.deepEqual([requests.map(seqsOf), read.length, world.bytesMax], [[[1, 2]], 2, 512 * 1024])
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  await setImmediate()
+  collect()
+  assert.deepEqual(
+    read.map(event => event.deref()),
+    [undefined, undefined]
+  )
+  resolve(RECEIVED)
 })
 
 test('of commits that are heard of in another order, the newest counts', async () => {

@@ -40,6 +40,8 @@ export class WebhookWorld {
   /** Cursors that moved back, which the contract of the store forbids to ask for. */
   movedBack = 0
   logReads = 0
+  /** What the last read of a log was limited to. */
+  bytesMax: number | null = null
   /** What progress waits for before it is written; it may throw. */
   beforeWrite: () => Promise<void> = async () => {}
   owner: WebhookNode | null = null
@@ -146,8 +148,9 @@ export class WebhookWorld {
   readonly store: SenderDeps['store'] = {
     users: { findByKey: async userKey => this.users.get(userKey) ?? null },
     events: {
-      read: async (userKey, after, limit) => {
+      read: async (userKey, after, limit, bytesMax) => {
         this.logReads += 1
+        this.bytesMax = bytesMax ?? null
         return (this.logs.get(userKey) ?? []).filter(({ seq }) => seq > after).slice(0, limit)
       },
       span: async userKey => {
