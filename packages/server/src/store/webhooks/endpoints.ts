@@ -20,12 +20,12 @@ export class SqlWebhookEndpointStore implements WebhookEndpointStore {
 
   create(endpoint: WebhookEndpoint, keys: SealedValue, limit: number, audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
-      // Locked: of two that come at once, the second counts the first.
+      // Locked: of two that come at once, the second counts the first. New users refer to the platform meanwhile.
       const platform = await trx
         .selectFrom('platforms')
         .select('disabled_at')
         .where('platform_id', '=', endpoint.platformId)
-        .forUpdate()
+        .forNoKeyUpdate()
         .executeTakeFirst()
       if (platform === undefined || platform.disabled_at !== null) return false
       const { count } = await trx
