@@ -132,15 +132,15 @@ test('an endpoint that answers 410 is disabled; enabled again, it receives what 
   assert.deepEqual(requests.slice(1).map(seqsOf), [[1], [2]])
 })
 
-for (const isHeard of [true, false])
-  test(`an answer of the old address says nothing of the new one, which ${isHeard ? 'was' : 'was not yet'} heard of`, async () => {
+for (const isKnown of [true, false])
+  test(`an answer of the old address says nothing of the new one, which ${isKnown ? 'was' : 'was not yet'} known`, async () => {
     const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
     const { world, node, requests, endpoint, userKey } = await single((_, at) => (at < 4 ? REFUSED : at === 4 ? promise : RECEIVED))
     world.commit(userKey)
     await world.clock.advance(190_000)
     assert.deepEqual([requests.length, world.cursor(endpoint, userKey).attempts], [4, 3])
     world.change(endpoint, { url: 'https://moved.example/' })
-    if (isHeard) node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
+    if (isKnown) node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
     await world.clock.settled()
     resolve({ ...REFUSED, answer: { status: 410, body: '', isCut: false }, retryAfter: '3600' })
     await world.clock.settled()
