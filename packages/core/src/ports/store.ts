@@ -344,8 +344,11 @@ export interface EventAccount {
 }
 
 export interface EventStore {
-  /** Events with `seq` above `after`, ascending: at most `limit`, fewer if they are large, but at least one if there is any. */
-  read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
+  /**
+   * Events with `seq` above `after`, ascending: at most `limit`, fewer if they are large, but at least one if there is any. `bytesMax` may
+   * ask for less than the store reads at most: no event follows those whose documents have so many bytes together.
+   */
+  read(userKey: UserKey, after: number, limit: number, bytesMax?: number): Promise<readonly LoggedEvent[]>
   /** `seq` of the user's newest event; 0 if there is none, or the user is gone. */
   last(userKey: UserKey): Promise<number>
   /** The same for many users; users without an event are left out. */

@@ -39,8 +39,8 @@ export interface WebhookEndpointStore {
     audit: AuditEntry
   ): Promise<boolean>
   /**
-   * False if unknown, if it already is so, or if it has another revision than `over`. Enabling ends `failingSince`, and all waits for
-   * retries.
+   * False if unknown, if it already is so, or if it has another revision than `over`, where that is given. Enabling ends `failingSince`,
+   * and all waits for retries.
    */
   setDisabled(
     endpointId: WebhookEndpointId,
@@ -76,6 +76,11 @@ export interface WebhookProgress {
   readonly cursor: WebhookCursor
   /** The attempt that moved the cursor or counted; null if only events were passed over. */
   readonly delivery: WebhookDelivery | null
+  /**
+   * The endpoint's revision that an attempt tried, and the tries of the cursor if it has another by now: what changed it ended the waits.
+   * Absent: `cursor` is written in any case.
+   */
+  readonly tried?: { readonly revision: number; readonly otherwise: Pick<WebhookCursor, 'attempts' | 'retryAt'> }
 }
 
 export interface WebhookCursorStore {

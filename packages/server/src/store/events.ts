@@ -28,8 +28,8 @@ export class SqlEventStore implements EventStore {
     this.#session = session
   }
 
-  async read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
-    const rows = await this.#session.rows<Row>(READ, [userKey, after, limit, READ_BYTES_MAX])
+  async read(userKey: UserKey, after: number, limit: number, bytesMax = READ_BYTES_MAX): Promise<readonly LoggedEvent[]> {
+    const rows = await this.#session.rows<Row>(READ, [userKey, after, limit, Math.min(bytesMax, READ_BYTES_MAX)])
     return rows.map(eventOf)
   }
 

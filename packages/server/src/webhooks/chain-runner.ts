@@ -9,7 +9,7 @@ import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { WebhookCursorStore, WebhookDelivery, WebhookEndpointStore } from '@trunkline/core/ports/webhook-store'
 import type { Chain, EndpointQueue } from './endpoint-queue.ts'
 import type { Exchange, WebhookOutcome } from './exchange.ts'
-import { EVENTS_MAX, nextStretch, type Stretch, type WebhookMessage } from './message.ts'
+import { EVENT_BYTES_MAX, EVENTS_MAX, nextStretch, type Stretch, type WebhookMessage } from './message.ts'
 import type { RecentEvents } from './recent-events.ts'
 import { HEADERS } from './requests.ts'
 import { FAILING_MS, retryAt } from './retries.ts'
@@ -35,6 +35,8 @@ const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: nul
 const GONE = 410
 /** Of a message that is tried first while its endpoint fails: what is unlikely to be received should cost little. */
 const PROBE_EVENTS_MAX = 10
+/** Of the documents in one read: as the store has them, they are about as long as in the message. */
+const READ_BYTES_MAX = 2 * EVENT_BYTES_MAX
 /** After the store failed. */
 const AGAIN_MS = 1_000
 export const UNWRITTEN = 'a step of a webhook could not be written or read; it is made again'
@@ -80,7 +82,7 @@ export class ChainRunner {
     if (cursor.retryAt !== null && cursor.retryAt > clock.now()) return cursor.retryAt
     if (cursor.seq >= chain.last) return 'passed'
     const { endpoint } = queue
-    const { message, to } = await this.#composed(queue, chain, cursor, userId)
+    const { message, to } = await this.#stretch(queue, chain, cursor, userId)
     // The log has nothing more: the user is gone.
     if (to === cursor.seq) return 'gone'
     if (message === null) {
@@ -92,12 +94,13 @@ export class ChainRunner {
     return await this.#attempt(queue, chain, { cursor, message, to, endpoint })
   }
 
-  /** What was read is let go before the attempt, which may take seconds: 256 attempts would hold as many parts of the log. */
-  async #composed(queue: EndpointQueue, chain: Chain, cursor: WebhookCursor, userId: UserId): Promise<Stretch> {
-    const read = await this.#read(chain.userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
+  /** What is next. It is a function of its own so that the events that were read are gone while the answer is waited for. */
+  async #stretch(queue: EndpointQueue, chain: Chain, cursor: WebhookCursor, userId: UserId): Promise<Stretch> {
+    const { userKey } = chain
+    const read = await this.#read(userKey, cursor, queue.isFailing && cursor.tryingTo === null ? PROBE_EVENTS_MAX : EVENTS_MAX)
     chain.since = read.events[0]?.at ?? chain.since
     const { endpointId, filter } = queue.endpoint
-    return nextStretch({ endpointId, userKey: chain.userKey, userId, filter, cursor, ...read })
+    return nextStretch({ endpointId, userKey, userId, filter, cursor, ...read })
   }
 
   /** Writes that events were passed over. It never rejects: what could not be written is passed over again. */
@@ -122,7 +125,7 @@ export class ChainRunner {
     const found: LoggedEvent[] = []
     // A message that was tried is read to its end, however the log divides it.
     for (let after = cursor.seq; found.length < max; ) {
-      const part = await events.read(userKey, after, max - found.length)
+      const part = await events.read(userKey, after, max - found.length, READ_BYTES_MAX)
       found.push(...part)
       after = part.at(-1)?.seq ?? after
       if (part.length === 0 || cursor.tryingTo === null || after >= cursor.tryingTo) break
@@ -135,16 +138,16 @@ export class ChainRunner {
 
   async #attempt(queue: EndpointQueue, chain: Chain, { cursor, message, to, endpoint }: Part): Promise<Next> {
     const { clock, cursors, ids, meter } = this.#deps
-    const { endpointId, url, filter } = endpoint
+    const { endpointId, url, filter, revision } = endpoint
     const startedAt = clock.now()
     const begun = clock.monotonicMs()
     const headers = { ...HEADERS, ...signedHeadersOf(queue.signer, message.messageId, startedAt, message.body) }
     const outcome = await this.#deps.exchange({ url, headers, body: message.body })
     const tookMs = Math.round(clock.monotonicMs() - begun)
     queue.took(tookMs)
-    // A change of the endpoint ends its waits: what was tried before does not count.
-    const attempts = queue.endpoint.revision === endpoint.revision ? cursor.attempts + 1 : 1
+    const attempts = cursor.attempts + 1
     const again = outcome.failure === null ? null : retryAt(attempts, clock.now(), ids.fraction(), outcome.retryAfter)
+    const tried = { revision, otherwise: { attempts: 1, retryAt: retryAt(1, clock.now(), ids.fraction(), null) } }
     const isWantedAgain = outcome.answer?.status !== GONE
     const next: WebhookCursor =
       again === null ? { ...START, seq: to } : { seq: cursor.seq, tryingTo: cursor.tryingTo ?? to, attempts, retryAt: again }
@@ -158,13 +161,18 @@ export class ChainRunner {
     }
     meter.count('webhook_attempts_total', { outcome: outcome.failure ?? 'succeeded' })
     await chain.writing
-    const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery })
+    const written = cursors.progress({ endpointId, userKey: chain.userKey, cursor: next, delivery, ...(again !== null && { tried }) })
     const isKnown = again === null ? this.#goOn(queue, chain, written) : await written
     if (again !== null) chain.isUnwritten = false
     chain.cursor = next
     chain.isDirty = false
-    await this.#judge(queue, endpoint, outcome, startedAt)
     if (!isKnown) return 'gone'
+    // The attempt says nothing of the endpoint as it is now: where the waits were ended, the store has the other retry.
+    if (queue.endpoint.revision === revision) await this.#judge(queue, endpoint, outcome, startedAt)
+    else if (again !== null) {
+      chain.cursor = null
+      return 'ready'
+    }
     return again ?? (to < chain.last ? 'ready' : 'passed')
   }
 
@@ -195,8 +203,6 @@ export class ChainRunner {
 
   /** Counts what an attempt says of the endpoint, and disables one that wants no more, or has failed for too long. */
   async #judge(queue: EndpointQueue, tried: WebhookEndpoint, { answer, failure }: WebhookOutcome, at: Timestamp): Promise<void> {
-    // It says nothing of the endpoint as it is now.
-    if (queue.endpoint.revision !== tried.revision) return
     const { log } = this.#deps
     const { endpointId, platformId } = queue.endpoint
     if (failure === null) {
@@ -219,7 +225,7 @@ export class ChainRunner {
     queue.isDisabled = true
     try {
       const at = clock.now()
-      const isDone = await endpoints.setDisabled(
+      const isDisabled = await endpoints.setDisabled(
         endpointId,
         { at, reason },
         {
@@ -228,9 +234,11 @@ export class ChainRunner {
         },
         revision
       )
-      // It was changed at another node: this one hears of it, and goes on.
-      if (!isDone) queue.isDisabled = false
-      if (!isDone) return
+      if (!isDisabled) {
+        // It was changed, disabled or removed meanwhile, which the next refresh says.
+        queue.isDisabled = false
+        return
+      }
       meter.count('webhook_endpoints_disabled_total', { reason })
       log.warn('a webhook endpoint was disabled', { endpointId, platformId, reason })
     } catch (cause) {

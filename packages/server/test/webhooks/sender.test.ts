@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { WebhookOutcome, WebhookRequest } from '../../src/webhooks/exchange.ts'
 import { DAY_MS } from '../../src/webhooks/retries.ts'
@@ -36,6 +39,34 @@ test('what was just committed is sent without a read of the log, and what was no
   await world.clock.settled()
   assert.deepEqual([requests.slice(2).map(seqsOf), world.logReads], [[[5, 6]], 1])
   assert.equal(world.cursor(endpoint, userKey).seq, 6)
+})
+
+test('little more is read than a message has, and it is gone while the answer is waited for', async () => {
+  const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+  const { world, requests, userKey } = await single(() => promise)
+  const read: WeakRef<object>[] = []
+  const { events } = world.store
+  const { read: readLog } = events
+  Object.assign(events, {
+    read: async (...request: Parameters<typeof readLog>) => {
+      const found = (await readLog(...request)).map(event => ({ ...event }))
+      read.push(...found.map(event => new WeakRef(event)))
+      return found
+    }
+  })
+  world.unheard(() => world.commit(userKey))
+  world.unheard(() => world.commit(userKey))
+  await world.clock.advance(61_000)
+  assert.deepEqual([requests.map(seqsOf), read.length, world.bytesMax], [[[1, 2]], 2, 512 * 1024])
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  await setImmediate()
+  collect()
+  assert.deepEqual(
+    read.map(event => event.deref()),
+    [undefined, undefined]
+  )
+  resolve(RECEIVED)
 })
 
 test('of commits that are heard of in another order, the newest counts', async () => {
@@ -101,6 +132,24 @@ test('an endpoint that answers 410 is disabled; enabled again, it receives what 
   assert.deepEqual(requests.slice(1).map(seqsOf), [[1], [2]])
 })
 
+for (const isKnown of [true, false])
+  test(`an answer of the old address says nothing of the new one, which ${isKnown ? 'was' : 'was not yet'} known`, async () => {
+    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+    const { world, node, requests, endpoint, userKey } = await single((_, at) => (at < 4 ? REFUSED : at === 4 ? promise : RECEIVED))
+    world.commit(userKey)
+    await world.clock.advance(190_000)
+    assert.deepEqual([requests.length, world.cursor(endpoint, userKey).attempts], [4, 3])
+    world.change(endpoint, { url: 'https://moved.example/' })
+    if (isKnown) node.bus.publish({ type: 'webhooks_changed', platformId: world.platformId })
+    await world.clock.settled()
+    resolve({ ...REFUSED, answer: { status: 410, body: '', isCut: false }, retryAfter: '3600' })
+    await world.clock.settled()
+    assert.equal(world.endpoints.get(endpoint.endpointId)?.endpoint.disabled, null)
+    assert.equal(world.cursor(endpoint, userKey).attempts, 1)
+    await world.clock.advance(16_000)
+    assert.deepEqual([requests.at(-1)?.url, world.cursor(endpoint, userKey).seq], ['https://moved.example/', 1])
+  })
+
 test('an endpoint without a success for five days is disabled', async () => {
   const { world, endpoint, userKey } = await single(() => SILENT)
   world.commit(userKey)
@@ -147,57 +196,6 @@ test('events that do not pass the filter move the cursor without being sent', as
   assert.equal(world.cursor(endpoint, userKey).seq, 4)
 })
 
-test('users whose events are passed over take no space from others, and are written together, without places', async () => {
-  const world = new WebhookWorld()
-  const received: string[] = []
-  const exchange = async ({ url }: WebhookRequest) => {
-    received.push(url)
-    return RECEIVED
-  }
-  const node = new WebhookNode(world, exchange, { limits: { waitingMax: 60, places: 2 } })
-  const filtered = world.addEndpoint('https://filtered.example/', { topics: ['balances'], orderStatuses: null })
-  const users = Array.from({ length: 30 }, () => world.addUser())
-  await node.own()
-  for (const userKey of users) world.commit(userKey)
-  await world.clock.settled()
-  world.addEndpoint('https://healthy.example/')
-  await world.clock.advance(9_000)
-  assert.deepEqual([node.sender.waiting, world.cursors.size], [0, 30])
-  let writes = 0
-  const { promise, resolve } = Promise.withResolvers<void>()
-  world.beforeWrite = () => {
-    writes += 1
-    return promise
-  }
-  await world.clock.advance(2_000)
-  assert.deepEqual([writes, node.sender.attempts, node.sender.waiting], [30, 0, 0])
-  resolve()
-  await world.clock.settled()
-  for (const userKey of users) {
-    world.commit(userKey)
-    assert.equal(world.cursor(filtered, userKey).seq, 1)
-  }
-  await world.clock.settled()
-  assert.deepEqual([received.length, node.sender.waiting], [30, 0])
-})
-
-test('beyond the bound, users whose events are passed over are left to the next searches', async () => {
-  const world = new WebhookWorld()
-  const node = new WebhookNode(world, async () => RECEIVED, { limits: { waitingMax: 10 } })
-  const endpoint = world.addEndpoint('https://hooks.example/', { topics: ['balances'], orderStatuses: null })
-  const users = Array.from({ length: 25 }, () => world.addUser())
-  await node.own()
-  const written = () => users.filter(userKey => world.cursor(endpoint, userKey).seq === 1).length
-  for (const userKey of users) {
-    world.commit(userKey)
-    await world.clock.settled()
-  }
-  await world.clock.advance(11_000)
-  assert.equal(written(), 10)
-  await world.clock.advance(150_000)
-  assert.equal(written(), 25)
-})
-
 test('a message has at most 100 events', async () => {
   const { world, requests, userKey } = await single()
   for (let count = 0; count < 250; count++) world.commit(userKey)
@@ -206,38 +204,6 @@ test('a message has at most 100 events', async () => {
     requests.map(request => itemsOf(request).length),
     [100, 100, 50]
   )
-})
-
-test('an endpoint that fails has one place and an attempt a second, until one succeeds; others keep theirs', async () => {
-  const world = new WebhookWorld()
-  const open = new Map<string, ((outcome: WebhookOutcome) => void)[]>()
-  const node = new WebhookNode(world, ({ url }) => {
-    const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
-    open.set(url, [...(open.get(url) ?? []), resolve])
-    return promise
-  })
-  const [dead, healthy] = [world.addEndpoint('https://dead.example/'), world.addEndpoint('https://healthy.example/')]
-  const users = Array.from({ length: 50 }, () => world.addUser())
-  await node.own()
-  for (const userKey of users) world.commit(userKey)
-  await world.clock.settled()
-  const answer = async (url: string, outcome: WebhookOutcome) => {
-    const waiting = open.get(url) ?? []
-    open.set(url, [])
-    for (const resolve of waiting) resolve(outcome)
-    await world.clock.settled()
-    return waiting.length
-  }
-  assert.equal(await answer(dead.url, SILENT), 32)
-  assert.equal(await answer(healthy.url, RECEIVED), 32)
-  assert.equal(await answer(healthy.url, RECEIVED), 18)
-  assert.equal(await answer(dead.url, REFUSED), 0)
-  await world.clock.advance(1_000)
-  assert.equal(await answer(dead.url, REFUSED), 1)
-  assert.equal(await answer(dead.url, REFUSED), 0)
-  await world.clock.advance(1_000)
-  assert.equal(await answer(dead.url, RECEIVED), 1)
-  assert.equal(open.get(dead.url)?.length, 16)
 })
 
 test('a message that is tried first while its endpoint fails has ten events at most', async () => {
@@ -252,33 +218,6 @@ test('a message that is tried first while its endpoint fails has ten events at m
   const userId = world.users.get(userKey)?.userId
   const own = requests.filter(request => itemsOf(request)[0]?.user_id === userId).map(request => itemsOf(request).length)
   assert.deepEqual(own, [10, 10, 15])
-})
-
-test('beyond the bound, users of the endpoint with most are left out, and found again', async () => {
-  const world = new WebhookWorld()
-  let isFailing = true
-  const received = new Set<string>()
-  const exchange = async (request: WebhookRequest) => {
-    if (request.url.includes('dead') && isFailing) return REFUSED
-    for (const { user_id } of itemsOf(request)) received.add(`${request.url} ${user_id}`)
-    return RECEIVED
-  }
-  const node = new WebhookNode(world, exchange, { limits: { waitingMax: 10 } })
-  world.addEndpoint('https://dead.example/')
-  world.addEndpoint('https://healthy.example/')
-  const users = Array.from({ length: 30 }, () => world.addUser())
-  await node.own()
-  for (const userKey of users) {
-    world.commit(userKey)
-    await world.clock.settled()
-    assert.ok(node.sender.waiting <= 10, `${node.sender.waiting} wait`)
-  }
-  await world.clock.advance(120_000)
-  assert.equal([...received].filter(name => name.includes('healthy')).length, 30)
-  isFailing = false
-  await world.clock.advance(3_600_000)
-  assert.equal([...received].filter(name => name.includes('dead')).length, 30)
-  assert.equal(node.sender.waiting, 0)
 })
 
 test('a release waits for the attempt on its way and writes how it ended; the next owner goes on', async () => {

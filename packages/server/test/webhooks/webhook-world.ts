@@ -40,6 +40,8 @@ export class WebhookWorld {
   /** Cursors that moved back, which the contract of the store forbids to ask for. */
   movedBack = 0
   logReads = 0
+  /** What the last read of a log was limited to. */
+  bytesMax: number | null = null
   /** What progress waits for before it is written; it may throw. */
   beforeWrite: () => Promise<void> = async () => {}
   owner: WebhookNode | null = null
@@ -69,8 +71,9 @@ export class WebhookWorld {
     if (known === undefined) return
     const changed = { ...known.endpoint, ...next, revision: known.endpoint.revision + 1 }
     this.endpoints.set(endpoint.endpointId, { ...known, endpoint: changed })
-    if (next.disabled !== null) return
-    for (const [key, cursor] of this.cursors) if (key.startsWith(endpoint.endpointId)) this.cursors.set(key, { ...cursor, retryAt: null })
+    if (next.disabled !== undefined && next.disabled !== null) return
+    for (const [key, cursor] of this.cursors)
+      if (key.startsWith(endpoint.endpointId)) this.cursors.set(key, { ...cursor, attempts: 0, retryAt: null })
   }
 
   /** Commits an event, and publishes it at its owner. */
@@ -122,7 +125,7 @@ export class WebhookWorld {
         },
         setDisabled: async (endpointId, disabled, _, over) => {
           const known = this.endpoints.get(endpointId)
-          if (known === undefined || known.endpoint.revision !== (over ?? known.endpoint.revision)) return false
+          if (known === undefined || (over !== undefined && known.endpoint.revision !== over)) return false
           this.change(known.endpoint, { disabled })
           return true
         }
@@ -145,8 +148,9 @@ export class WebhookWorld {
   readonly store: SenderDeps['store'] = {
     users: { findByKey: async userKey => this.users.get(userKey) ?? null },
     events: {
-      read: async (userKey, after, limit) => {
+      read: async (userKey, after, limit, bytesMax) => {
         this.logReads += 1
+        this.bytesMax = bytesMax ?? null
         return (this.logs.get(userKey) ?? []).filter(({ seq }) => seq > after).slice(0, limit)
       },
       span: async userKey => {
@@ -175,14 +179,16 @@ export class WebhookWorld {
       .slice(0, limit)
   }
 
-  async #progress(node: WebhookNode, { endpointId, userKey, cursor, delivery }: WebhookProgress): Promise<boolean> {
+  async #progress(node: WebhookNode, { endpointId, userKey, cursor, delivery, tried }: WebhookProgress): Promise<boolean> {
     this.assertUp()
     await this.beforeWrite()
     if (this.owner !== node) throw new StoreUnavailable('another node owns the user')
-    if (!this.endpoints.has(endpointId) || !this.users.has(userKey)) return false
+    const known = this.endpoints.get(endpointId)
+    if (known === undefined || !this.users.has(userKey)) return false
+    const isChanged = tried !== undefined && tried.revision !== known.endpoint.revision
     const key = keyOf(endpointId, userKey)
     if ((this.cursors.get(key)?.seq ?? 0) > cursor.seq) this.movedBack += 1
-    else this.cursors.set(key, cursor)
+    else this.cursors.set(key, isChanged ? { ...cursor, ...tried.otherwise } : cursor)
     if (delivery !== null) this.deliveries.push(delivery)
     return true
   }

@@ -306,13 +306,13 @@ export class MemoryEventStore implements EventStore {
     this.#db = db
   }
 
-  read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
+  read(userKey: UserKey, after: number, limit: number, bytesMax = READ_CHARS_MAX): Promise<readonly LoggedEvent[]> {
     return this.#db.call(() => {
       const found = (this.#db.log(userKey)?.events ?? []).filter(({ seq }) => seq > after).slice(0, limit)
       const read: LoggedEvent[] = []
       let chars = 0
       for (const event of found) {
-        if (chars >= READ_CHARS_MAX) break
+        if (chars >= Math.min(bytesMax, READ_CHARS_MAX)) break
         read.push(event)
         chars += Buffer.byteLength(JSON.stringify(event.data))
       }

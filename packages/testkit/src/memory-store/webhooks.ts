@@ -98,6 +98,7 @@ class MemoryWebhookEndpointStore implements WebhookEndpointStore {
 
   setDisabled(endpointId: WebhookEndpointId, disabled: WebhookEndpoint['disabled'], audit: AuditEntry, over?: number): Promise<boolean> {
     return this.#change(endpointId, audit, ({ endpoint, cursors }) => {
+      if (over !== undefined && endpoint.revision !== over) return null
       if ((endpoint.disabled === null) === (disabled === null)) return null
       if (over !== undefined && endpoint.revision !== over) return null
       if (disabled === null) endWaits(cursors)
@@ -190,11 +191,13 @@ class MemoryWebhookCursorStore implements WebhookCursorStore {
     return this.#db.call(() => (this.#db.users.has(userKey) ? (this.#table.get(endpointId)?.cursors.get(userKey) ?? null) : null))
   }
 
-  progress({ endpointId, userKey, cursor, delivery }: WebhookProgress): Promise<boolean> {
+  progress({ endpointId, userKey, cursor, delivery, tried }: WebhookProgress): Promise<boolean> {
     return this.#db.call(() => {
       const stored = this.#table.get(endpointId)
       if (stored === undefined || !this.#db.users.has(userKey)) return false
-      if ((stored.cursors.get(userKey)?.seq ?? 0) <= cursor.seq) stored.cursors.set(userKey, cursor)
+      const isChanged = tried !== undefined && tried.revision !== stored.endpoint.revision
+      const next = isChanged ? { ...cursor, ...tried.otherwise } : cursor
+      if ((stored.cursors.get(userKey)?.seq ?? 0) <= cursor.seq) stored.cursors.set(userKey, next)
       if (delivery === null) return true
       if (!stored.deliveries.has(delivery.deliveryId)) stored.deliveries.set(delivery.deliveryId, delivery)
       const { lastSuccessAt, failingSince } = stored.endpoint

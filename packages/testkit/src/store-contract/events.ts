@@ -73,6 +73,13 @@ function readingCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(make.uuid(), 0, 10), [])
   })
 
+  contractCase('E35', 'a read ends once its documents have as many bytes as requested, and has one event at least', async ({ store }) => {
+    const who = await make.owner(store)
+    for (let count = 0; count < 3; count++) await store.orders.record([make.created(make.order(who))])
+    const counts = [1, 1_000_000].map(async bytesMax => (await store.events.read(who.user.userKey, 0, 10, bytesMax)).length)
+    assert.deepEqual(await Promise.all(counts), [1, 3])
+  })
+
   contractCase('E40', 'the span of a log is given before its first event and for a user that never existed', async ({ store }) => {
     const { user } = await make.owner(store)
     for (const userKey of [user.userKey, make.uuid<typeof user.userKey>()])

@@ -78,6 +78,29 @@ export function webhookCases(contractCase: DefineCase): void {
     assert.deepEqual(await cursors.find(other.endpointId, user.userKey), waiting)
   })
 
+  contractCase(
+    'W37',
+    'what was found of a revision says nothing of the next: neither how often it was tried, nor to disable it',
+    async ({ store }) => {
+      const { platform, user } = await make.owner(store)
+      const { endpoints, cursors } = store.webhooks
+      const { endpointId } = await created(store, platform)
+      const waiting: WebhookCursor = { seq: 0, tryingTo: 3, attempts: 9, retryAt: make.at(9_000) }
+      const otherwise = { attempts: 1, retryAt: make.at(500) }
+      const step = { endpointId, userKey: user.userKey, cursor: waiting, delivery: null, tried: { revision: 1, otherwise } }
+      assert.equal(await cursors.progress(step), true)
+      assert.deepEqual(await cursors.find(endpointId, user.userKey), waiting)
+      const next = { url: 'https://b.example/in', description: '', filter: { topics: null, orderStatuses: null } }
+      assert.equal(await endpoints.edit(endpointId, 1, next, make.audit()), true)
+      assert.equal(await cursors.progress(step), true)
+      assert.deepEqual(await cursors.find(endpointId, user.userKey), { ...waiting, ...otherwise })
+      const gone = { at: make.at(200), reason: 'gone' } as const
+      assert.equal(await endpoints.setDisabled(endpointId, gone, make.audit(), 1), false)
+      assert.equal((await endpoints.find(platform.platformId, endpointId))?.endpoint.disabled, null)
+      assert.equal(await endpoints.setDisabled(endpointId, gone, make.audit(), 2), true)
+    }
+  )
+
   contractCase('W40', 'only enabled endpoints of enabled platforms are active; enabling begins the tries again', async ({ store }) => {
     const { platform, user } = await make.owner(store)
     const { endpoints, cursors } = store.webhooks

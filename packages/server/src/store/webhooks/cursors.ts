@@ -1,4 +1,4 @@
-import type { UserId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
+import type { PlatformId, UserId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { Partition } from '@trunkline/core/domain/partition'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { WebhookCursor } from '@trunkline/core/domain/webhook'
@@ -16,20 +16,31 @@ const RECORD = 'select record_webhooks($1) as found'
 
 const COLUMNS = `coalesce(cursors.seq, 0) as seq, cursors.trying_to, coalesce(cursors.attempts, 0) as attempts, cursors.retry_at`
 
-// A user's partition is the last byte of its key.
-const BEHIND = `select endpoints.endpoint_id, users.user_key, users.user_id, counters.last_seq, ${COLUMNS},
-    (select at from events where events.user_key = users.user_key
-      and events.seq = greatest(coalesce(cursors.seq, 0) + 1, counters.first_seq)) as oldest_at
-  from webhook_endpoints endpoints
-  join platforms using (platform_id)
-  join users on users.platform_id = endpoints.platform_id
+const ACTIVE = `select endpoint_id, platform_id from webhook_endpoints join platforms using (platform_id)
+  where webhook_endpoints.disabled_at is null and platforms.disabled_at is null and ($1::uuid is null or endpoint_id >= $1::uuid)
+  order by endpoint_id`
+
+// Of one endpoint. A user's partition is the last byte of its key.
+const BEHIND = `select users.user_key, users.user_id, counters.last_seq, counters.first_seq, ${COLUMNS}
+  from users
   join user_counters counters on counters.user_key = users.user_key
-  left join webhook_cursors cursors on cursors.endpoint_id = endpoints.endpoint_id and cursors.user_key = users.user_key
-  where endpoints.disabled_at is null and platforms.disabled_at is null
+  left join webhook_cursors cursors on cursors.endpoint_id = $1 and cursors.user_key = users.user_key
+  where users.platform_id = $2 and users.user_key > $3
     and counters.last_seq > coalesce(cursors.seq, 0)
-    and get_byte(uuid_send(users.user_key), 15) = any ($1::int[])
-    and ($2::uuid is null or (endpoints.endpoint_id, users.user_key) > ($2::uuid, $3::uuid))
-  order by endpoints.endpoint_id, users.user_key limit $4`
+    and get_byte(uuid_send(users.user_key), 15) = any ($4::int[])`
+
+const OLDEST = `select page.*, (select at from events
+    where events.user_key = page.user_key and events.seq = greatest(page.seq + 1, page.first_seq)) as oldest_at`
+
+// Mostly nobody is behind: all users are compared at once, which costs a fifth of a look-up for each.
+const FIRST_PAGE = `with behind as materialized (${BEHIND})
+  ${OLDEST} from (select * from behind order by user_key limit $5) page order by user_key`
+
+// Many are behind: in the order of an index, where the last page ended, until the page is full.
+const NEXT_PAGE = `${OLDEST} from (${BEHIND} order by users.user_key limit $5) page order by user_key`
+
+/** Before every user: a key has a version, which this has not. */
+const FIRST = '00000000-0000-0000-0000-000000000000'
 
 const FIND = `select ${COLUMNS} from webhook_cursors cursors where endpoint_id = $1 and user_key = $2`
 
@@ -54,8 +65,12 @@ interface CursorRow {
   readonly retry_at: Timestamp | null
 }
 
-interface BacklogRow extends CursorRow {
+interface ActiveRow {
   readonly endpoint_id: WebhookEndpointId
+  readonly platform_id: PlatformId
+}
+
+interface BacklogRow extends CursorRow {
   readonly user_key: UserKey
   readonly user_id: UserId
   readonly last_seq: number
@@ -86,16 +101,19 @@ export class SqlWebhookCursorStore implements WebhookCursorStore {
     after: { readonly endpointId: WebhookEndpointId; readonly userKey: UserKey } | null,
     limit: number
   ): Promise<readonly WebhookBacklog[]> {
-    const edge = [after?.endpointId ?? null, after?.userKey ?? null]
-    const rows = await this.#session.rows<BacklogRow>(BEHIND, [[...partitions], ...edge, limit])
-    return rows.map(row => ({
-      endpointId: row.endpoint_id,
-      userKey: row.user_key,
-      userId: row.user_id,
-      cursor: cursorOf(row),
-      last: row.last_seq,
-      oldestAt: row.oldest_at
-    }))
+    const active = await this.#session.rows<ActiveRow>(ACTIVE, [after?.endpointId ?? null])
+    const found: WebhookBacklog[] = []
+    for (const { endpoint_id: endpointId, platform_id: platformId } of active) {
+      if (found.length >= limit) break
+      const edge = after?.endpointId === endpointId ? after.userKey : null
+      const parameters = [endpointId, platformId, edge ?? FIRST, [...partitions], limit - found.length]
+      const rows = await this.#session.rows<BacklogRow>(edge === null ? FIRST_PAGE : NEXT_PAGE, parameters)
+      for (const row of rows) {
+        const { user_key: userKey, user_id: userId, last_seq: last, oldest_at: oldestAt } = row
+        found.push({ endpointId, userKey, userId, cursor: cursorOf(row), last, oldestAt })
+      }
+    }
+    return found
   }
 
   async find(endpointId: WebhookEndpointId, userKey: UserKey): Promise<WebhookCursor | null> {
@@ -126,8 +144,10 @@ export class SqlWebhookCursorStore implements WebhookCursorStore {
   }
 }
 
-function stepOf({ endpointId, userKey, cursor: { seq, tryingTo, attempts, retryAt }, delivery }: WebhookProgress, place: number): object {
-  const moved = { place, endpoint: endpointId, user: userKey, seq, tryingTo, attempts, retryAt }
+function stepOf({ endpointId, userKey, cursor, delivery, tried }: WebhookProgress, place: number): object {
+  const { seq, tryingTo, attempts, retryAt } = cursor
+  const over = tried && { revision: tried.revision, otherAttempts: tried.otherwise.attempts, otherRetryAt: tried.otherwise.retryAt }
+  const moved = { place, endpoint: endpointId, user: userKey, seq, tryingTo, attempts, retryAt, ...over }
   if (delivery === null) return moved
   const { deliveryId, messageId, startedAt, failure } = delivery
   const kept = { delivery: deliveryId, message: messageId, startedAt, hasSucceeded: failure === null, document: writeDelivery(delivery) }

@@ -11,15 +11,25 @@ import { readDelivery, writeDelivery } from './documents.ts'
 const PRUNE_OLD = `/* writes */ delete from webhook_deliveries where ctid in (
   select ctid from webhook_deliveries where started_at < $1 limit $2) returning 1 as erased`
 
-const PRUNE_MANY = `/* writes */ delete from webhook_deliveries where ctid in (
-  select old.ctid from webhook_endpoints
-  cross join lateral (
-    select ctid from webhook_deliveries where webhook_deliveries.endpoint_id = webhook_endpoints.endpoint_id
-    order by started_at desc, delivery_id desc offset $1 limit $2
-  ) old limit $2) returning 1 as erased`
+// The newest of each endpoint that is too many.
+const BOUNDS = `select bound.* from webhook_endpoints cross join lateral (
+    select endpoint_id, started_at, delivery_id from webhook_deliveries where webhook_deliveries.endpoint_id = webhook_endpoints.endpoint_id
+    order by started_at desc, delivery_id desc offset $1 limit 1
+  ) bound`
+
+const PRUNE_MANY = `/* writes */ delete from webhook_deliveries where ctid = any (array(
+  select ctid from webhook_deliveries where endpoint_id = $1 and (started_at, delivery_id) <= ($2, $3) limit $4)) returning 1 as erased`
+
+interface Bound {
+  readonly endpoint_id: WebhookEndpointId
+  readonly started_at: Timestamp
+  readonly delivery_id: WebhookDeliveryId
+}
 
 export class SqlWebhookDeliveryStore implements WebhookDeliveryStore {
   readonly #session: Session
+  /** Of the endpoints of which too many are left: they are found once, and not at each step. */
+  #bounds: readonly Bound[] = []
 
   constructor(session: Session) {
     this.#session = session
@@ -71,8 +81,15 @@ export class SqlWebhookDeliveryStore implements WebhookDeliveryStore {
   async prune(at: Timestamp, perEndpoint: number, limit: number): Promise<number> {
     const old = await this.#session.statement(PRUNE_OLD, [at, limit])
     if (old.length === limit) return limit
-    const many = await this.#session.statement(PRUNE_MANY, [perEndpoint, limit - old.length])
-    return old.length + many.length
+    if (this.#bounds.length === 0) this.#bounds = await this.#session.rows<Bound>(BOUNDS, [perEndpoint])
+    let erased = old.length
+    for (let [bound] = this.#bounds; bound !== undefined && erased < limit; [bound] = this.#bounds) {
+      const { endpoint_id: id, started_at: at, delivery_id: deliveryId } = bound
+      const many = await this.#session.statement(PRUNE_MANY, [id, at, deliveryId, limit - erased])
+      erased += many.length
+      if (erased < limit) this.#bounds = this.#bounds.slice(1)
+    }
+    return erased
   }
 }
 
