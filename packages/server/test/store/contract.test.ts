@@ -47,7 +47,7 @@ function pruningAs(owner: Engine, store: Store): Store {
   return {
     ...store,
     events: {
-      read: (userKey, after, limit) => events.read(userKey, after, limit),
+      read: (userKey, after, limit, bytesMax) => events.read(userKey, after, limit, bytesMax),
       lasts: userKeys => events.lasts(userKeys),
       span: userKey => events.span(userKey),
       last: userKey => events.last(userKey),
