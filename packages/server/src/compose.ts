@@ -32,6 +32,7 @@ import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
 import { operatorsApi } from './operators/index.ts'
+import { ALONE, OPERATORS_PATH } from './operators/nodes/index.ts'
 import { RequestLog } from './operators/request-log.ts'
 import { SystemClock } from './ops/clock.ts'
 import { CLOSE_CODES } from './ops/counters.ts'
@@ -253,10 +254,11 @@ async function start(
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
     service: {
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
-      problem: () => readiness.problem(),
-      otherNodes: () => node?.memberIds.filter(id => id !== node.nodeId) ?? []
-    }
+      problem: () => readiness.problem()
+    },
+    others: node === null ? ALONE : node.asked(OPERATORS_PATH)
   })
+  node?.onQuestion(OPERATORS_PATH, question => operators.answer(question))
   parts.add('reads of operators', () => operators.stop())
   const watch = node?.follow(app, {
     taken: partitions => bus.publish({ type: 'partitions_followed', partitions }),

@@ -77,12 +77,6 @@ export class RequestLog {
     return ordered.filter(fits).slice(0, limit)
   }
 
-  /** By its id; null: it is not kept any more, or was never here. */
-  find(requestId: string): AnsweredRequest | null {
-    const is = (request: AnsweredRequest) => request.requestId === requestId
-    return this.#all.find(is) ?? this.#failed.find(is) ?? null
-  }
-
   /** The minutes of the last 24 hours that had requests, the oldest first. */
   minutes(): readonly TrafficMinute[] {
     const from = Math.floor(this.#nowMs() / MINUTE_MS) - MINUTES

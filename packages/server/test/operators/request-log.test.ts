@@ -29,8 +29,6 @@ test('a flood of requests displaces no failure, and a flood of failures is bound
     log.newest('failed', 10, () => true).map(({ requestId }) => requestId),
     ['lost']
   )
-  assert.equal(log.find('lost')?.code, 'store_unavailable')
-  assert.equal(log.find('r-1'), null)
   for (let index = 0; index < 5_000; index += 1) log.add(answered(`f-${index}`, { status: 401, code: 'credentials_invalid' }))
   assert.equal(log.newest('failed', 10_000, () => true).length, 2_000)
 })

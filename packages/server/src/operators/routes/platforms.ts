@@ -1,7 +1,7 @@
-import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
 import type { Connection } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
 import { integer, oneOf, required, userIdParam, uuidInPath } from '../../http/params.ts'
 import { Rendered } from '../../http/rendered.ts'
@@ -11,9 +11,19 @@ import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { WAIT_SECONDS_MAX, WAITS_MAX } from '../event-wait.ts'
 import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
-import { connectionPage, platformPage, presentConnectionRow, presentPlatform, presentUser, userPage, userRow } from '../records.ts'
+import {
+  connectionPage,
+  platformPage,
+  presentConnectionRow,
+  presentPlatform,
+  presentUser,
+  type ShownConnection,
+  userPage,
+  userRow
+} from '../records.ts'
 
 const EVENTS = { minimum: 1, maximum: 500, fallback: 100 }
+const CONFIRMED_KINDS = ['balances', 'positions', 'orders'] as const
 const shared = { scope: 'read', tag: 'Platforms' } as const
 const params = { user_key: uuidInPath<UserKey>('The user.') }
 
@@ -112,17 +122,16 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     async handle({ query: requested }, deps) {
       const { platform, user, status = null } = requested
       const { store } = deps.app
-      const present = (row: ConnectionWithAccounts) => presentConnectionRow(row, isFollowedHere(deps, row.connection))
       if (user !== undefined) {
         const ofUser = await store.connections.listByUser(user, status)
         const wanted = ofUser.filter(({ platformId }) => platform === undefined || platformId === platform)
-        return onlyPage(await completed(deps, wanted), present)
+        return onlyPage(await completed(deps, wanted), presentConnectionRow)
       }
       if (platform === undefined) throw oneOfBoth()
       const scope = ['operator-connections', platform, status]
       const request = deps.cursors.forward(requested, scope, LIMIT.fallback)
       const found = await store.connections.listByPlatform(platform, status, request)
-      return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, present)
+      return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, presentConnectionRow)
     }
   })
 ]
@@ -132,22 +141,29 @@ function oneOfBoth(): ServiceError {
   return new ServiceError('query_invalid', `platform ${message}.`, { details: [{ path: 'platform', message }] })
 }
 
-async function completed(
-  { app: { store, mirrors } }: OperatorDeps,
-  connections: readonly Connection[]
-): Promise<readonly ConnectionWithAccounts[]> {
+async function completed({ app: { store }, nodes }: OperatorDeps, connections: readonly Connection[]): Promise<readonly ShownConnection[]> {
   const accounts = await store.accounts.listByConnections(connections.map(({ connectionId }) => connectionId))
+  const ids = accounts.map(({ accountId }) => accountId)
+  const [followed, ...confirmed] = await Promise.all([
+    nodes.followed(connections),
+    ...CONFIRMED_KINDS.map(kind => store.accounts.confirmed(ids, kind))
+  ])
   const byConnection = Map.groupBy(accounts, ({ connectionId }) => connectionId)
-  return connections.map(connection => ({
-    connection,
-    accounts: byConnection.get(connection.connectionId) ?? [],
-    health: mirrors.health(connection),
-    leftOut: mirrors.leftOut(connection)
-  }))
+  return connections.map(connection => {
+    const its = byConnection.get(connection.connectionId) ?? []
+    const [balances = null, positions = null, orders = null] = confirmed.map(known =>
+      oldest(its.map(({ accountId }) => known.get(accountId)))
+    )
+    const knownBy = followed.get(connection.connectionId) ?? null
+    return { connection, accounts: its, followed: knownBy, confirmed: { balances, positions, orders } }
+  })
 }
 
-function isFollowedHere({ app }: OperatorDeps, { userKey }: Connection): boolean {
-  return app.ownership.ownerOf(userKey).kind === 'this'
+/** Null if one is not known: then not all of them were confirmed. */
+function oldest(times: readonly (Timestamp | undefined)[]): Timestamp | null {
+  const known = times.filter(time => time !== undefined)
+  const [first = null, ...others] = known
+  return known.length < times.length || first === null ? null : others.reduce((a, b) => (b < a ? b : a), first)
 }
 
 async function userOf({ app: { store } }: OperatorDeps, userKey: UserKey) {

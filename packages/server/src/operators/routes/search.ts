@@ -59,9 +59,9 @@ async function withUuid(q: string, { app: { store } }: OperatorDeps): Promise<re
   ]
 }
 
-async function withName(q: string, { app: { store }, requests }: OperatorDeps): Promise<readonly Hit[]> {
+async function withName(q: string, { app: { store }, nodes }: OperatorDeps): Promise<readonly Hit[]> {
   const key = await store.platforms.findByClientId(q)
-  const request = requests.find(q)
+  const request = await nodes.findRequest(q)
   const userId = readOrNull(() => parseUserId(q))
   const platforms = userId === null ? [] : (await store.platforms.list()).slice(0, PLATFORMS_MAX)
   const users: Hit[] = []
