@@ -154,6 +154,15 @@ describe('the API for operators', () => {
     assert.ok(answer.broker_order_id !== null)
     assert.equal(body.data.at(-1).status, 'filled')
     assert.equal((await call(`/orders/${ABSENT}/steps`, { headers })).body.code, 'order_not_found')
+    const { user_key } = (await call(`/orders/${placed.order_id}`, { headers })).body
+    const named = async (filter: string) => (await call(`/orders?${filter}`, { headers })).body
+    const byName = await named(`user=${user_key}&cl_order_id=steps-1`)
+    assert.deepEqual(
+      byName.data.map(({ order_id }: Body) => order_id),
+      [placed.order_id]
+    )
+    assert.deepEqual((await named(`user=${user_key}&cl_order_id=steps-2`)).data, [])
+    assert.equal((await named('cl_order_id=steps-1')).code, 'query_invalid')
     const found = await call(`/search?q=${placed.order_id}`, { headers })
     assert.deepEqual(
       found.body.data.map(({ kind, id }: Body) => [kind, id]),
@@ -172,6 +181,8 @@ describe('the API for operators', () => {
       ...[`/connections?platform=${await platformId(headers)}`, `/search?q=looked-for-1`, `/search?q=${trader.user.userId}`],
       ...[`/webhook-deliveries?user=${user_key}`, `/webhook-endpoints?platform=${await platformId(headers)}`]
     ]
+    const { body: own } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
+    const traderKey: string = own.data[0].user_key
     const ajv = new Ajv({ strict: false, allErrors: true })
     addFormats.default(ajv)
     ajv.addSchema({ $id: 'api', components: document.components })
@@ -183,6 +194,15 @@ describe('the API for operators', () => {
       const isFit: boolean = fits(body)
       assert.ok(isFit, `${path}: ${JSON.stringify(fits.errors)}`)
       if (path.startsWith('/search')) assert.equal(body.data.length, 1, path)
+    }
+    const { body: connections } = await call(`/connections?user=${traderKey}`, { headers })
+    const [{ account_id, account_number }] = connections.data[0].accounts
+    for (const q of [account_id, account_number]) {
+      const hits: readonly Body[] = (await call(`/search?q=${q}`, { headers })).body.data
+      assert.ok(
+        hits.some(({ kind, id }) => kind === 'account' && id === account_id),
+        q
+      )
     }
     const { body: failed } = await call('/requests?failed=true&request_id=looked-for-1', { headers })
     assert.deepEqual([failed.data[0].code, failed.data[0].route], ['credentials_invalid', '/orders'])

@@ -653,7 +653,7 @@ export interface Reads {
   /** List orders */
   readonly '/orders': {
     readonly parts: never
-    readonly filters: 'user' | 'connection' | 'limit' | 'cursor'
+    readonly filters: 'user' | 'connection' | 'cl_order_id' | 'limit' | 'cursor'
     readonly answer: OperatorOrderPage
   }
   /** Read an order */

@@ -13,7 +13,8 @@ import { PAGE_ROWS, useList } from '../reads.ts'
 const route = getRouteApi('/orders')
 const FILTERS = [
   { name: 'user', label: 'User (user_key)' },
-  { name: 'connection', label: 'Connection' }
+  { name: 'connection', label: 'Connection' },
+  { name: 'cl_order_id', label: 'cl_order_id' }
 ] as const
 
 /** Of every list of orders. */

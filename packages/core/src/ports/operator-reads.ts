@@ -1,4 +1,5 @@
-import type { OrderId, UserKey } from '../domain/ids.ts'
+import type { Account } from '../domain/account.ts'
+import type { OrderId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
 import type { AuditEntry } from './audit-store.ts'
 import type { WebhookDelivery } from './webhook-store.ts'
@@ -12,6 +13,10 @@ export interface FirstSteps {
   readonly orderPlaced: boolean
 }
 
+export interface FoundAccount extends Pick<Account, 'accountId' | 'accountNumber' | 'broker' | 'userKey'> {
+  readonly platformId: PlatformId
+}
+
 /** Reads that only operators need. Each follows an index. */
 export interface OperatorReads {
   /** Entries `order.…` whose target is the order, oldest first, at most `limit`. */
@@ -22,6 +27,8 @@ export interface OperatorReads {
   newestDeliveries(userKey: UserKey, limit: number): Promise<readonly WebhookDelivery[]>
   /** The chain before a position, the newest first; null: from the newest on, with the entries that wait before those of the chain. */
   auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]>
+  /** Accounts with this id or this number, at most `limit`: brokers give numbers independently of each other. */
+  accountsWith(idOrNumber: string, limit: number): Promise<readonly FoundAccount[]>
   /** What a newcomer has done so far: whether there is any of each. */
   firstSteps(): Promise<FirstSteps>
 }

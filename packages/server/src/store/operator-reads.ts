@@ -1,7 +1,7 @@
 // Reads that only operators need: what is stored about one order beside the order.
 import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { FirstSteps, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
+import type { FirstSteps, FoundAccount, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
 import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import { sql } from 'kysely'
 import { readAuditEntry } from './documents.ts'
@@ -15,6 +15,16 @@ const OF_ORDERS = sql<boolean>`entry like '%"action":"order.%'`
 // Each looks at one row, but for the second where nobody has connected the sandbox: then at all connections of brokers.
 const FIRST_STEPS = `select exists (select from users) as "userCreated",
   exists (select from connections where broker = 'SANDBOX') as "sandboxConnected", exists (select from orders) as "orderPlaced"`
+
+// Each part follows an index of its own. Text that is no id has no account by id.
+const ACCOUNTS_WITH = `select account_id as "accountId", account_number as "accountNumber", accounts.broker, accounts.user_key as "userKey",
+    connections.platform_id as "platformId"
+  from accounts join connections using (connection_id)
+  where account_id in (
+    select account_id from accounts where account_number = $1
+    union select account_id from accounts where account_id = $2::uuid
+  ) order by account_id limit $3`
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export class SqlOperatorReads implements OperatorReads {
   readonly #session: Session
@@ -75,6 +85,10 @@ export class SqlOperatorReads implements OperatorReads {
         .execute()
     )
     return rows.map(({ document }) => readDelivery(document))
+  }
+
+  accountsWith(idOrNumber: string, limit: number): Promise<readonly FoundAccount[]> {
+    return this.#session.rows<FoundAccount>(ACCOUNTS_WITH, [idOrNumber, UUID.test(idOrNumber) ? idOrNumber : null, limit])
   }
 
   auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]> {

@@ -1,7 +1,7 @@
 import { orderSteps } from '@trunkline/core/app/operators/order-steps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
-import { uuidInPath } from '../../http/params.ts'
+import { plainText, uuidInPath } from '../../http/params.ts'
 import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
@@ -12,6 +12,7 @@ const shared = { scope: 'read', tag: 'Orders' } as const
 const query = {
   user: uuidInPath<UserKey>('Only orders of this user, by the `user_key`.'),
   connection: uuidInPath<ConnectionId>('Only orders of this connection.'),
+  cl_order_id: plainText(64, 'Only the orders with this id of the platform’s. Needs `user` or `connection`.', 'rebalance-2026-11-21-1'),
   ...paging
 }
 
@@ -28,13 +29,17 @@ export const ORDERS: readonly Operation[] = [
     success: { status: 200, description: 'One page of orders.', schema: orderPage },
     async handle({ query: requested }, deps) {
       const { cursors, app } = deps
-      const { user, connection, limit = LIMIT.fallback } = requested
-      const scope = ['operator-orders', user, connection]
+      const { user, connection, cl_order_id: clOrdId, limit = LIMIT.fallback } = requested
+      const scope = ['operator-orders', user, connection, clOrdId]
       const request = cursors.forward(requested, scope, LIMIT.fallback)
-      if (user === undefined && connection === undefined) return onlyPage(await app.store.orders.unresolved(limit), presentOrderRow)
+      if (user === undefined && connection === undefined) {
+        if (clOrdId !== undefined) throw needsOwner()
+        return onlyPage(await app.store.orders.unresolved(limit), presentOrderRow)
+      }
       const accountIds = await accountsOf(deps, user, connection)
       if (accountIds.length === 0) return onlyPage([], presentOrderRow)
-      return pageOf(cursors, await app.store.orders.list({ accountIds }, 'entryTime', request), scope, presentOrderRow)
+      const filter = { accountIds, ...(clOrdId !== undefined && { clOrdId }) }
+      return pageOf(cursors, await app.store.orders.list(filter, 'entryTime', request), scope, presentOrderRow)
     }
   }),
   operation({
@@ -69,6 +74,11 @@ says what a session has that is at it. At most 5,000 of the user’s events are 
     }
   })
 ]
+
+function needsOwner(): ServiceError {
+  const message = 'needs user or connection beside it'
+  return new ServiceError('query_invalid', `cl_order_id ${message}.`, { details: [{ path: 'cl_order_id', message }] })
+}
 
 async function accountsOf({ app: { store } }: OperatorDeps, user: UserKey | undefined, connection: ConnectionId | undefined) {
   const accounts = user === undefined ? await ofConnection(store, connection) : await store.accounts.listByUser(user)
