@@ -1,6 +1,7 @@
 // The API for operators, from outside: who gets in, what each scope opens, and what it shows of an order.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
@@ -209,6 +210,35 @@ describe('the API for operators', () => {
     assert.ok(!JSON.stringify(failed).includes('hidden-in-a-query'))
   })
 
+  test('a cursor is of the list and the filters that it was made for', async () => {
+    const headers = bearer(await keyWith('read'))
+    const platform = await platformId(headers)
+    const { body: users } = await call(`/users?platform=${platform}&user_id=${trader.user.userId}`, { headers })
+    const { user_key } = users.data[0]
+    await stage.trader()
+    for (let order = 0; order < 2; order++) await trader.buy()
+    const lists = [`/users?platform=${platform}`, `/orders?user=${user_key}`, '/audit?']
+    for (const [index, list] of lists.entries()) {
+      const { next_cursor: cursor } = (await call(`${list}&limit=1`, { headers })).body
+      assert.ok(typeof cursor === 'string', list)
+      for (const other of [...lists, `/users?platform=${ABSENT}`, `/orders?user=${ABSENT}`, '/orders?', `/connections?user=${user_key}`]) {
+        const { status, body } = await call(`${other}&cursor=${cursor}`, { headers })
+        assert.deepEqual([status, body.code], other === lists[index] ? [200, undefined] : [422, 'query_invalid'], `${list} at ${other}`)
+      }
+    }
+  })
+
+  test('a session that ends while its request waits is sent nothing more', async () => {
+    const cookie = await login()
+    const headers = bearer(await keyWith('read'))
+    const { body: users } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
+    const { last_seq } = (await call(`/events?user=${users.data[0].user_key}`, { headers })).body
+    const waiting = call(`/events?user=${users.data[0].user_key}&after=${last_seq}&wait=25`, { headers: { cookie } })
+    await call('/session', { method: 'DELETE', headers: { ...own(), cookie } })
+    await trader.buy()
+    assert.equal((await waiting).body.code, 'credentials_invalid')
+  })
+
   test('a wait ends with the next event, or after its time', async () => {
     const headers = bearer(await keyWith('read'))
     const { body: users } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
@@ -235,19 +265,23 @@ describe('the API for operators', () => {
 
   test('logins, keys and refusals are in the audit log, with the operator’s name and no secret', async () => {
     const headers = bearer(await keyWith('read'))
+    const chained = () => until(async () => (await call('/audit?limit=1', { headers })).body.waiting === 0, 'all entries are chained')
+    await chained()
     const failures = async () =>
       (await call('/audit?limit=100', { headers })).body.data.filter(({ action }: Body) => action === 'access.failed').length
     const before = await failures()
     for (let visit = 0; visit < 3; visit += 1) assert.equal((await call('/session')).status, 401)
+    await chained()
     assert.equal(await failures(), before, 'a visitor who has not logged in is no failed attempt')
     await login()
+    await chained()
     const entries: Body[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await call(`/audit?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`, { headers })
       entries.push(...body.data)
       cursor = body.next_cursor
     }
-    const positions = entries.flatMap(({ position }) => (position === null ? [] : [position]))
+    const positions: readonly number[] = entries.map(({ position }) => position)
     assert.deepEqual(
       positions,
       Array.from(positions, (_, index) => positions.length - index),

@@ -98,8 +98,8 @@ export interface AnsweredRequestPage {
 
 /** Who did what to what. */
 export interface AuditEntry {
-  /** In the chain; null: it waits to be chained. */
-  readonly position: number | null
+  /** In the chain. */
+  readonly position: number
   readonly at: string
   readonly actor: string
   readonly action: string
@@ -116,6 +116,8 @@ export interface AuditEntryPage {
   readonly data: readonly AuditEntry[]
   /** Send it back as `cursor` to read the next page; null on the last page. */
   readonly next_cursor: string | null
+  /** Entries that wait to be chained, and are listed then; 1,000 are counted at most. */
+  readonly waiting: number
 }
 
 /** What has the id. */

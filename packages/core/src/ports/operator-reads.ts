@@ -7,6 +7,8 @@ import type { WebhookDelivery } from './webhook-store.ts'
 /** An audit entry, and its place in the chain; null: it waits to be chained. */
 export type PlacedEntry = AuditEntry & { readonly position: number | null }
 
+export type ChainedEntry = AuditEntry & { readonly position: number }
+
 export interface FirstSteps {
   readonly userCreated: boolean
   readonly sandboxConnected: boolean
@@ -25,8 +27,10 @@ export interface OperatorReads {
   deliveriesOf(userKey: UserKey, from: Timestamp, limit: number): Promise<readonly WebhookDelivery[]>
   /** The newest of these attempts, the newest first. */
   newestDeliveries(userKey: UserKey, limit: number): Promise<readonly WebhookDelivery[]>
-  /** The chain before a position, the newest first; null: from the newest on, with the entries that wait before those of the chain. */
-  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]>
+  /** The chain before a position, the newest first; null: from the newest on. */
+  auditBefore(position: number | null, limit: number): Promise<readonly ChainedEntry[]>
+  /** How many entries wait to be chained; at most `limit` are counted. */
+  auditWaiting(limit: number): Promise<number>
   /** Accounts with this id or this number, at most `limit`: brokers give numbers independently of each other. */
   accountsWith(idOrNumber: string, limit: number): Promise<readonly FoundAccount[]>
   /** What a newcomer has done so far: whether there is any of each. */

@@ -37,6 +37,8 @@ export interface OperatorsOptions {
 interface MountedApi {
   /** Answers another node, which asks on behalf of an operator. @throws Malformed */
   answer(question: unknown): Promise<unknown>
+  /** Requests that wait are answered now. */
+  endWaits(): void
   /** Writes what is only counted so far. */
   stop(): Promise<void>
 }
@@ -71,5 +73,5 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
       () => ({ 'content-type': 'application/json; charset=utf-8' })
     )
   })
-  return { answer: question => nodes.answer(question), stop: () => counts.stop() }
+  return { answer: question => nodes.answer(question), endWaits: () => deps.waits.stop(), stop: () => counts.stop() }
 }

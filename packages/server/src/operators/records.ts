@@ -5,7 +5,7 @@ import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry } from '@trunkline/core/ports/store'
+import type { ChainedEntry } from '@trunkline/core/ports/operator-reads'
 import { WEBHOOK_FAILURES, type WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import Type, { type Static, type TSchema } from 'typebox'
 import { nullable, oneOf, record, ticket, timestamp, uuid } from '../wire/common.ts'
@@ -24,10 +24,11 @@ const facts = (description: string) =>
     additionalProperties: scalar,
     description
   })
+const NEXT = 'Send it back as `cursor` to read the next page; null on the last page.'
 const page = <Row extends TSchema>(title: string, row: Row) =>
   record(title, 'One page of a list.', {
     data: Type.Array(row),
-    next_cursor: nullable(Type.String(), 'Send it back as `cursor` to read the next page; null on the last page.')
+    next_cursor: nullable(Type.String(), NEXT)
   })
 
 export const codeTicket = ticket('OperatorCode', {
@@ -140,7 +141,7 @@ export const stepsRecord = record('OrderSteps', 'What became of an order. What w
 })
 
 export const auditRow = record('AuditEntry', 'Who did what to what.', {
-  position: nullable(Type.Integer(), 'In the chain; null: it waits to be chained.'),
+  position: Type.Integer({ description: 'In the chain.' }),
   at: timestamp,
   actor: Type.String(),
   action: Type.String(),
@@ -150,7 +151,11 @@ export const auditRow = record('AuditEntry', 'Who did what to what.', {
   request_id: nullable(Type.String()),
   detail: facts('Facts about the action; never a secret.')
 })
-export const auditPage = page('AuditEntryPage', auditRow)
+export const auditPage = record('AuditEntryPage', 'One page of a list.', {
+  data: Type.Array(auditRow),
+  next_cursor: nullable(Type.String(), NEXT),
+  waiting: count('Entries that wait to be chained, and are listed then; 1,000 are counted at most.')
+})
 
 export const requestRow = record('AnsweredRequest', 'A request that a node answered, without query, headers and body.', {
   at: timestamp,
@@ -257,7 +262,7 @@ export function presentSteps({ steps, events, deliveriesComplete }: OrderSteps):
   }
 }
 
-export function presentEntry({ ip, requestId, ...entry }: AuditEntry & { readonly position: number | null }): Static<typeof auditRow> {
+export function presentEntry({ ip, requestId, ...entry }: ChainedEntry): Static<typeof auditRow> {
   const { position, at, actor, action, target, result, detail } = entry
   return { position, at, actor, action, target, result, address: ip, request_id: requestId, detail }
 }

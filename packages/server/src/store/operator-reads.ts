@@ -1,7 +1,7 @@
 // Reads that only operators need: what is stored about one order beside the order.
 import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { FirstSteps, FoundAccount, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
+import type { ChainedEntry, FirstSteps, FoundAccount, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
 import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import { sql } from 'kysely'
 import { readAuditEntry } from './documents.ts'
@@ -91,16 +91,20 @@ export class SqlOperatorReads implements OperatorReads {
     return this.#session.rows<FoundAccount>(ACCOUNTS_WITH, [idOrNumber, UUID.test(idOrNumber) ? idOrNumber : null, limit])
   }
 
-  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]> {
-    return this.#session.read(async db => {
-      const pending =
-        position === null ? await db.selectFrom('audit_pending').select('entry').orderBy('id', 'desc').limit(limit).execute() : []
+  async auditBefore(position: number | null, limit: number): Promise<readonly ChainedEntry[]> {
+    const rows = await this.#session.read(db => {
       const chained = db.selectFrom('audit_log').select(['entry', 'position']).orderBy('position', 'desc').limit(limit)
-      const sealed = await (position === null ? chained : chained.where('position', '<', position)).execute()
-      const known = new Set(sealed.map(({ entry }) => entry))
-      const waiting = pending.filter(({ entry }) => !known.has(entry)).map(({ entry }) => ({ entry, position: null }))
-      return [...waiting, ...sealed].slice(0, limit).map(row => ({ ...readAuditEntry(row.entry), position: row.position }))
+      return (position === null ? chained : chained.where('position', '<', position)).execute()
     })
+    return rows.map(row => ({ ...readAuditEntry(row.entry), position: row.position }))
+  }
+
+  async auditWaiting(limit: number): Promise<number> {
+    const [row] = await this.#session.rows<{ waiting: number }>(
+      'select count(*)::int as waiting from (select from audit_pending limit $1) waiting',
+      [limit]
+    )
+    return row?.waiting ?? 0
   }
 
   async firstSteps(): Promise<FirstSteps> {

@@ -3,6 +3,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import type { Page, PageRequest } from '@trunkline/core/ports/store'
 import { integer, oneOf, required, userIdParam, uuidInPath } from '../../http/params.ts'
 import { Rendered } from '../../http/rendered.ts'
 import { pageBytes } from '../../http/routes/platform.ts'
@@ -95,7 +96,11 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     },
     success: { status: 200, description: 'One page of events, the oldest first.', schema: eventPage },
     async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request }, deps) {
-      if (wait > 0) await deps.waits.until(userKey, after, wait * 1_000, request.raw)
+      if (wait > 0) {
+        await deps.waits.until(userKey, after, wait * 1_000, request.raw)
+        // The session or the key may have ended meanwhile.
+        await deps.access.operator(request, 'read', false)
+      }
       return deps.places.run(async () => {
         const { platformId, userId } = await userOf(deps, userKey)
         const platform = await deps.app.store.platforms.find(platformId)
@@ -122,19 +127,30 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     async handle({ query: requested }, deps) {
       const { platform, user, status = null } = requested
       const { store } = deps.app
-      if (user !== undefined) {
-        const ofUser = await store.connections.listByUser(user, status)
-        const wanted = ofUser.filter(({ platformId }) => platform === undefined || platformId === platform)
-        return onlyPage(await completed(deps, wanted), presentConnectionRow)
-      }
-      if (platform === undefined) throw oneOfBoth()
-      const scope = ['operator-connections', platform, status]
+      if (platform === undefined && user === undefined) throw oneOfBoth()
+      const scope = ['operator-connections', platform, user, status]
       const request = deps.cursors.forward(requested, scope, LIMIT.fallback)
-      const found = await store.connections.listByPlatform(platform, status, request)
+      const found =
+        user === undefined && platform !== undefined
+          ? await store.connections.listByPlatform(platform, status, request)
+          : ofUser(user === undefined ? [] : await store.connections.listByUser(user, status), platform, request)
       return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, presentConnectionRow)
     }
   })
 ]
+
+/** A page of all connections of a user, the newest first. */
+function ofUser(all: readonly Connection[], platform: PlatformId | undefined, { limit, edge }: PageRequest): Page<Connection> {
+  const [createdAt = '', connectionId = ''] = edge?.key ?? []
+  const left = all.filter(
+    one =>
+      (platform === undefined || one.platformId === platform) &&
+      (edge === null || one.createdAt < createdAt || (one.createdAt === createdAt && one.connectionId < connectionId))
+  )
+  const rows = left.slice(0, limit)
+  const last = rows.at(-1)
+  return { rows, next: left.length > limit && last !== undefined ? [last.createdAt, last.connectionId] : null, prev: null }
+}
 
 function oneOfBoth(): ServiceError {
   const message = 'is required, or user'

@@ -9,6 +9,7 @@ import { auditPage, overviewRecord, presentEntry, presentRequest, requestPage } 
 
 const UNRESOLVED_MAX = 100
 const AUDIT = ['operator-audit']
+const WAITING_MAX = 1_000
 
 export const SERVICE: readonly Operation[] = [
   operation({
@@ -65,17 +66,20 @@ export const SERVICE: readonly Operation[] = [
     operationId: 'listAudit',
     tag: 'Records',
     summary: 'List the audit log',
-    description: 'To verify or export the whole chain: `npm run cli -- audit`.',
+    description:
+      'The chain, to which an entry is added within a second or so; `waiting` says how many are not in it yet. To verify or export it: `npm run cli -- audit`.',
     query: paging,
     success: { status: 200, description: 'One page of entries, the newest first.', schema: auditPage },
     async handle({ query }, { reads, cursors }) {
       const { edge, limit } = cursors.forward(query, AUDIT, LIMIT.fallback)
-      const found = await reads.auditBefore(edge === null ? null : positionOf(edge.key), limit + 1)
+      const position = edge === null ? null : positionOf(edge.key)
+      // Counted first: what is chained meanwhile may be both, and is missing from neither.
+      const waiting = await reads.auditWaiting(WAITING_MAX)
+      const found = await reads.auditBefore(position, limit + 1)
       const rows = found.slice(0, limit)
       const last = rows.at(-1)
-      // Entries that wait have no place to go on from: the next page begins with the chain.
-      const next = found.length > limit && last !== undefined ? [String(last.position ?? Number.MAX_SAFE_INTEGER)] : null
-      return { data: rows.map(presentEntry), next_cursor: next === null ? null : cursors.after(next, AUDIT) }
+      const next = found.length > limit && last !== undefined ? cursors.after([String(last.position)], AUDIT) : null
+      return { data: rows.map(presentEntry), next_cursor: next, waiting }
     }
   })
 ]
