@@ -28,7 +28,7 @@ export interface LoginSecrets {
 }
 
 const REQUEST_MS = 5_000
-/** How old the discovery document may be. Keys are read again after five minutes, and for a signature by an unknown one. */
+/** How old the discovery document may be. The library reads the keys again after five minutes, for an unknown one after a minute. */
 const DISCOVERED_MS = 3_600_000
 /** A provider that failed is asked again after this time: visitors must not make requests to it without end. */
 const FAILED_MS = 2_000
