@@ -67,7 +67,7 @@ describe('a login provider', () => {
     assert.ok(!url.href.includes(login.verifier))
   })
 
-  test('refuses what belongs to another login: the state, the nonce, the verifier, and a code that was used [S88]', async () => {
+  test('refuses what belongs to another login: the state, the nonce, the verifier, and a code that was used [S95]', async () => {
     const login = secrets()
     const answer = await answered(login)
     await assert.rejects(provider.complete(REDIRECT, answer, { ...login, state: secrets().state }), LoginRefused)
@@ -78,7 +78,7 @@ describe('a login provider', () => {
     await assert.rejects(provider.complete(REDIRECT, answer, login), refused(/invalid_grant/))
   })
 
-  test('refuses an answer of another issuer, and one without an issuer where the provider names it [S89]', async () => {
+  test('refuses an answer of another issuer, and one without an issuer where the provider names it [S96]', async () => {
     const login = secrets()
     const answer = new URLSearchParams(await answered(login))
     for (const iss of ['https://evil.example', `${kit.issuer}/`, null]) {
@@ -116,7 +116,7 @@ describe('a login provider', () => {
     ['that is none', /PARSE_ERROR|INVALID_RESPONSE/, () => 'none']
   ]
   for (const [what, code, lie] of lies) {
-    test(`refuses an ID token ${what} [S90]`, async () => {
+    test(`refuses an ID token ${what} [S97]`, async () => {
       // The provider may even announce such signatures.
       kit.twists.set('discovery', body => ({ ...body, id_token_signing_alg_values_supported: ['ES256', 'HS256', 'none'] }))
       kit.lieInToken(lie)
@@ -134,7 +134,7 @@ describe('a login provider', () => {
     await assert.rejects(loggedIn(), LoginRefused)
   })
 
-  test('refuses an email address that is not verified, and a person without the claim that names operators', async () => {
+  test('refuses an email address that is not verified, and a person without the claim that names operators [S100]', async () => {
     kit.person = { ...ADA, email_verified: false }
     await assert.rejects(loggedIn(), refused(/verified/))
     for (const email of [undefined, 7, 'a\nb', ''] as const) {
@@ -147,7 +147,7 @@ describe('a login provider', () => {
     assert.deepEqual((await loggedIn()).values, [])
   })
 
-  test('gives up on an answer that is too large, wherever it is [S91]', async () => {
+  test('gives up on an answer that is too large, wherever it is [S98]', async () => {
     const huge = () => ({ filler: 'x'.repeat(300_000) })
     for (const answer of ['token', 'jwks'] as const) {
       kit.twists.clear()
@@ -162,7 +162,7 @@ describe('a login provider', () => {
     await assert.rejects(fresh.begin(REDIRECT, secrets()), unavailable(/more than 262144 bytes/))
   })
 
-  test('does not take a discovery document of another issuer, or one that leads off https', async () => {
+  test('does not take a discovery document of another issuer, or one that leads off https [S98]', async () => {
     for (const [twist, message] of [
       [{ issuer: 'https://evil.example' }, /cannot be used|calls itself|JSON_ATTRIBUTE/],
       [{ authorization_endpoint: 'http://evil.example/auth' }, /https/]
@@ -219,7 +219,7 @@ test('claims that only UserInfo has are read there, of the same person only', as
   await assert.rejects(loggedIn(), LoginRefused)
 })
 
-test('a provider that says nothing, answers with an error, redirects or is not there cannot be used', async context => {
+test('a provider that says nothing, answers with an error, redirects or is not there cannot be used [S98]', async context => {
   let answer: 'silence' | '500' | 'redirect' = 'silence'
   const server = createServer((_request, response) => {
     if (answer === '500') response.writeHead(500).end()

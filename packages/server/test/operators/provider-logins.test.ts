@@ -134,7 +134,7 @@ describe('a login by the provider', () => {
   }
   const sessions = () => store.operators.sessions(1_800_000, 1_000)
 
-  test('begun at one node and completed at another, it becomes a session with the scopes of the grants [S88]', async () => {
+  test('begun at one node and completed at another, it becomes a session with the scopes of the grants [S95]', async () => {
     const [first, second] = [await node(), await node()]
     const browser = new Browser()
     const { status, body } = await browser.post(second, '/complete', await answerTo(await begun(browser, first)))
@@ -147,12 +147,12 @@ describe('a login by the provider', () => {
     )
     assert.deepEqual([...browser.cookies.keys()], ['trunkline-operator-8080'])
     while ((await store.audit.seal(100)) > 0);
-    const entries = await store.audit.page({ limit: 10, before: null })
+    const entries = await store.audit.list(10)
     const login = entries.find(({ action }) => action === 'operator.login')
     assert.deepEqual([login?.detail.by, login?.detail.subject, login?.detail.origin], [made?.operator, 'ada', 'oidc'])
   })
 
-  test('completed twice, by two nodes at once, it becomes one session [S88]', async () => {
+  test('completed twice, by two nodes at once, it becomes one session [S95]', async () => {
     const nodes = [await node(), await node()]
     const browser = new Browser()
     const answer = await answerTo(await begun(browser, await node()))
@@ -168,7 +168,7 @@ describe('a login by the provider', () => {
     assert.match(String((await browser.post(await node(), '/complete', answer)).body.message), /completed already/)
   })
 
-  test('another browser cannot complete it: neither one without a login, nor one with a login of its own [S88]', async () => {
+  test('another browser cannot complete it: neither one without a login, nor one with a login of its own [S95]', async () => {
     const at = await node()
     const [victim, attacker] = [new Browser(), new Browser()]
     const answer = await answerTo(await begun(attacker, at))
@@ -193,7 +193,7 @@ describe('a login by the provider', () => {
     }
   })
 
-  test('it does not replace a session, at its beginning or at its end [S92]', async () => {
+  test('it does not replace a session, at its beginning or at its end [S99]', async () => {
     const at = await node()
     const browser = new Browser()
     const early = await begun(browser, at)
@@ -218,19 +218,19 @@ describe('a login by the provider', () => {
     const browser = new Browser()
     const url = await begun(browser, at)
     const sealed = browser.cookies.get('trunkline-login-8080') ?? ''
-    const complete = async () => String((await browser.post(at, '/complete', await answerTo(await begun(new Browser(), at)))).body.message)
+    const answer = await answerTo(url)
+    const complete = async () => String((await browser.post(at, '/complete', answer)).body.message)
     for (const changed of [`${sealed.slice(0, -2)}AA`, 'AAAA', 'x'.repeat(5_000), '']) {
       browser.cookies.set('trunkline-login-8080', changed)
       assert.match(await complete(), /not begun in this browser/)
     }
     browser.cookies.set('trunkline-login-8080', sealed)
-    const answer = await answerTo(url)
     await clock.advance(LOGIN_MS)
     assert.match(String((await browser.post(at, '/complete', answer)).body.message), /more than ten minutes ago/)
     assert.ok(!/code_verifier|nonce|state/.test(Buffer.from(sealed, 'base64url').toString('latin1')), 'it is encrypted')
   })
 
-  test('whoever has no grant is told whom and what to ask, and it is noted [S93]', async () => {
+  test('whoever has no grant is told whom and what to ask, and it is noted [S100]', async () => {
     const at = await node()
     const known = (await sessions()).length
     for (const groups of [['strangers'], ['Traders'], [' traders'], [], undefined, 'traders,x']) {
@@ -247,7 +247,7 @@ describe('a login by the provider', () => {
     )
   })
 
-  test('it leads to a page of the console and nowhere else [S94]', async () => {
+  test('it leads to a page of the console and nowhere else [S101]', async () => {
     const at = await node()
     for (const page of [
       'https://evil.example/console/',
@@ -260,7 +260,6 @@ describe('a login by the provider', () => {
       '/',
       '',
       'javascript:alert(1)',
-      'console/',
       '/\t/evil.example/console/'
     ])
       assert.equal((await new Browser().post(at, '/begin', page)).body.code, 'field_invalid', page)
