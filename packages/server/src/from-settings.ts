@@ -5,7 +5,8 @@ import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { OperatorGrant } from '@trunkline/core/domain/operator'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Settings } from './config/settings.ts'
-import { LoginProvider, type ProviderOptions } from './oidc/provider.ts'
+import { providerOptions } from './oidc/options.ts'
+import { LoginProvider } from './oidc/provider.ts'
 import type { RandomIds } from './ops/ids.ts'
 import { metricsToken } from './ops/metrics-token.ts'
 import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
@@ -41,11 +42,4 @@ export function loginBy(
   if (options === null) return null
   const provider = new LoginProvider(options, clock)
   return { provider, name: settings.oidcName ?? provider.host, grants: settings.oidcGrants }
-}
-
-/** Null if there is no provider, or a setting of it is missing. */
-function providerOptions(settings: Settings): ProviderOptions | null {
-  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRequest: request } = settings
-  if (issuer === null || clientId === null || clientSecret === null) return null
-  return { issuer, clientId, clientSecret, request, operatorClaim: settings.oidcOperatorClaim, grantClaim: settings.oidcGrantClaim }
 }

@@ -1,5 +1,7 @@
 // A real OIDC provider on a socket, for tests of logins by one: it can be made to lie, and a person logs in there by one form.
-import { createHash, createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto'
+
+import type { webcrypto } from 'node:crypto'
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
@@ -115,7 +117,7 @@ function claimsIn(token: string): Claims {
   return typeof claims === 'object' && claims !== null ? { ...claims } : {}
 }
 
-async function opened(kit: TestLoginProvider, key: JsonWebKey, claimsIn: 'id_token' | 'userinfo'): Promise<Provider> {
+async function opened(kit: TestLoginProvider, key: webcrypto.JsonWebKey, claimsIn: 'id_token' | 'userinfo'): Promise<Provider> {
   const { Provider: Oidc } = await import('oidc-provider')
   const provider: Provider = new Oidc(kit.issuer, {
     clients: [

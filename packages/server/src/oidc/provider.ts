@@ -5,19 +5,8 @@ import * as client from 'openid-client'
 import { isSafe } from '../config/oidc-settings.ts'
 import { emailIsProven, personOf } from './claims.ts'
 import { LoginRefused, ProviderUnavailable } from './faults.ts'
+import type { ProviderOptions } from './options.ts'
 import { ProviderHttp } from './provider-http.ts'
-
-export interface ProviderOptions {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** OAuth scopes to request, with `openid` among them. */
-  readonly request: string
-  readonly operatorClaim: string
-  readonly grantClaim: string
-  /** How long each request may take. */
-  readonly requestMs?: number
-}
 
 /** What a login is begun with. Each is random and used once. */
 export interface LoginSecrets {

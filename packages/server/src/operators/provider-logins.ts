@@ -10,13 +10,12 @@ import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LoginRefused, ProviderUnavailable } from '../oidc/faults.ts'
+import { CALLBACK_PATH } from '../oidc/options.ts'
 import type { LoginProvider } from '../oidc/provider.ts'
 import type { OperatorAccess } from './access.ts'
 import type { PendingLogin, PendingLoginCookie } from './pending-login.ts'
 import { Places } from './places.ts'
 
-/** Where the provider sends the browser, below the public URL. Registered there, so it is part of our contract. */
-export const CALLBACK_PATH = '/admin/v1/oidc/callback'
 /** The pages of the console. */
 const PAGES = '/console/'
 /** Requests to the provider that visitors may cause at once. Apart from the places of operators' requests: it may be slow. */

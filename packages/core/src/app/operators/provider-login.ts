@@ -3,6 +3,8 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { OperatorSessionId } from '../../domain/ids.ts'
 import { shown } from '../../domain/malformed.ts'
 import { grantedScopes, type OperatorGrant, type OperatorSession } from '../../domain/operator.ts'
+import type { OperatorStore } from '../../ports/operator-store.ts'
+import type { Hasher } from '../../ports/vault.ts'
 import { type OperatorAccessDeps, operatorAudit, type RequestOrigin, SESSION_MS } from './access.ts'
 
 /** From the start of a login to its completion. */
@@ -26,7 +28,10 @@ export interface ProvenPerson {
 }
 
 /** Uses the state up. @throws ServiceError credentials_invalid if it was used before; rate_limited */
-export async function useLoginOnce({ operators, hasher }: Pick<OperatorAccessDeps, 'operators' | 'hasher'>, state: string): Promise<void> {
+export async function useLoginOnce(
+  { operators, hasher }: { readonly operators: Pick<OperatorStore, 'useLogin'>; readonly hasher: Pick<Hasher, 'hash'> },
+  state: string
+): Promise<void> {
   const use = await operators.useLogin(hasher.hash(state), NOTE_KEPT_MS, NOTES_MAX)
   if (use === 'again') throw new ServiceError('credentials_invalid', 'This login was completed already. Log in again.')
   if (use === 'full')
