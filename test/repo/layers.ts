@@ -178,6 +178,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/hold-database.ts',
     'server/home',
     'server/http',
+    'server/oidc',
     'server/operators',
     'server/ops',
     'server/own-sandbox.ts',

@@ -15,6 +15,13 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000
 })
 
+/** How operators can log in. */
+export const loginOptionsQuery = queryOptions({
+  queryKey: ['login-options'],
+  queryFn: ({ signal }) => read(get('/login-options', {}), signal),
+  staleTime: Number.POSITIVE_INFINITY
+})
+
 /** One record. `refreshMs`: how often it is read again while the page is visible. */
 export function useRecord<Answer>(request: ReadRequest<Answer>, refreshMs?: number): UseQueryResult<Answer> {
   return useQuery({

@@ -28,7 +28,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
 
 export class TestLoginProvider implements AsyncDisposable {
   /** Who logs in next. */
-  person: Claims = { sub: 'ada', email: 'ada@example.com', email_verified: true, groups: ['traders'] }
+  identity: Claims = { sub: 'ada', email: 'ada@example.com', email_verified: true, groups: ['traders'] }
   /** How its answers are changed. */
   readonly twists = new Map<Answer, Twist>()
   /** The paths that were requested, oldest first. */
@@ -135,7 +135,7 @@ async function opened(kit: TestLoginProvider, key: webcrypto.JsonWebKey, claimsI
     ttl: { Session: 3_600, Interaction: 3_600, Grant: 3_600, AccessToken: 3_600, AuthorizationCode: 60, IdToken: 3_600 },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ ...kit.person, sub: id }) }),
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ ...kit.identity, sub: id }) }),
     // Nobody is asked for consent: the client belongs to the provider's own company.
     loadExistingGrant: async ctx => {
       const grant = new ctx.oidc.provider.Grant({ accountId: ctx.oidc.account?.accountId, clientId: ctx.oidc.client?.clientId })
@@ -164,6 +164,6 @@ async function interact(kit: TestLoginProvider, provider: Provider, request: Inc
   }
   const sent = await request.toArray()
   const isDeclined = Buffer.concat(sent).toString().startsWith('no=')
-  const result = isDeclined ? { error: 'access_denied' } : { login: { accountId: String(kit.person.sub) } }
+  const result = isDeclined ? { error: 'access_denied' } : { login: { accountId: String(kit.identity.sub) } }
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
 }

@@ -1,10 +1,10 @@
 import { type OperatorGrant, parseOperatorScopes } from '@trunkline/core/domain/operator'
-import { isLoopback } from './practice.ts'
+import { isLoopback } from './loopback.ts'
 import { optionalText, type SettingFault, type Table, text } from './setting.ts'
 
 const GRANTS_MAX = 200
 const VALUE_LENGTH_MAX = 256
-const GRANTS_EXPECTED = `at most ${GRANTS_MAX} grants such as trading-desk=read; ada@example.com=read+manage, with the scopes read, manage and sandbox`
+const GRANTS_EXPECTED = `at most ${GRANTS_MAX} grants such as traders=read; ada@example.com=read+manage, with the scopes read, manage and sandbox`
 const ISSUER_EXPECTED =
   'the issuer as its discovery document names it, such as https://login.example.com; plain http is for practice with a provider on this machine only'
 
@@ -69,7 +69,7 @@ export const OIDC_SETTINGS = {
     parse: operatorGrants,
     fallback: '',
     about:
-      'Who may log in, and with which scopes: values of that claim, such as `trading-desk=read; ops=read+manage+sandbox`, separated by semicolons. Whoever has several has the scopes of all. Everybody else is refused. Empty: nobody.'
+      'Who may log in, and with which scopes: values of that claim, such as `traders=read; ops=read+manage+sandbox`, separated by semicolons. Several values give the scopes of all. Everybody else is refused. Empty: nobody.'
   }
 } as const satisfies Table
 

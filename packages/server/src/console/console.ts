@@ -14,8 +14,8 @@ const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.cs
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
 
 /**
- * `nothingHere`: the error of an unknown address, for files that are not there. `callback`: the path where a login provider sends the browser
- * back, at which the page is, too; null without a provider.
+ * `nothingHere`: the error of an unknown address, for files that are not there. `callback`: the path where a login provider sends the
+ * browser back, at which the page is, too; null without a provider.
  */
 export function serveConsole(app: FastifyInstance, nothingHere: () => Error, callback: string | null = null): void {
   const page = () => ({

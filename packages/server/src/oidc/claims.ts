@@ -1,5 +1,5 @@
 // What the claims about a person mean here.
-import type { ProvenPerson } from '@trunkline/core/app/operators/provider-login'
+import type { ProvenIdentity } from '@trunkline/core/app/operators/provider-login'
 import { LoginRefused } from './faults.ts'
 
 type Claims = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ export function emailIsProven(claims: Claims, name: string): boolean {
 }
 
 /** The person that the claims are about. A missing claim grants nothing. @throws LoginRefused if the person has no name that can be used */
-export function personOf(claims: Claims, { host, subject, operatorClaim, grantClaim }: ClaimsRead): ProvenPerson {
+export function identityOf(claims: Claims, { host, subject, operatorClaim, grantClaim }: ClaimsRead): ProvenIdentity {
   const name = claims[operatorClaim]
   if (typeof name !== 'string' || !NAME.test(name))
     throw new LoginRefused(`did not say who you are: there is no usable text in its claim ${operatorClaim}`)

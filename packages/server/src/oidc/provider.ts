@@ -1,9 +1,9 @@
 // The OIDC provider that operators log in with: its discovery, the address of a login, and who came back. The library does the protocol.
-import type { ProvenPerson } from '@trunkline/core/app/operators/provider-login'
+import type { ProvenIdentity } from '@trunkline/core/app/operators/provider-login'
 import type { Clock } from '@trunkline/core/ports/clock'
 import * as client from 'openid-client'
 import { isSafe } from '../config/oidc-settings.ts'
-import { emailIsProven, personOf } from './claims.ts'
+import { emailIsProven, identityOf } from './claims.ts'
 import { LoginRefused, ProviderUnavailable } from './faults.ts'
 import type { ProviderOptions } from './options.ts'
 import { ProviderHttp } from './provider-http.ts'
@@ -74,7 +74,7 @@ export class LoginProvider implements AsyncDisposable {
    * Whom the provider's redirect proves. `answer`: its query. The code is exchanged, and the ID token checked: signature, issuer, audience,
    * times, nonce. @throws ProviderUnavailable, LoginRefused
    */
-  async complete(redirectUri: string, answer: string, { state, nonce, verifier }: LoginSecrets): Promise<ProvenPerson> {
+  async complete(redirectUri: string, answer: string, { state, nonce, verifier }: LoginSecrets): Promise<ProvenIdentity> {
     const callback = callbackOf(redirectUri, answer)
     const configuration = await this.#configuration()
     const { operatorClaim, grantClaim } = this.#options
@@ -90,7 +90,7 @@ export class LoginProvider implements AsyncDisposable {
         isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
           ? {}
           : await client.fetchUserInfo(configuration, tokens.access_token, proven.sub)
-      return personOf({ ...proven, ...more }, { host: this.host, subject: proven.sub, operatorClaim, grantClaim })
+      return identityOf({ ...proven, ...more }, { host: this.host, subject: proven.sub, operatorClaim, grantClaim })
     } catch (cause) {
       throw faultOf(cause)
     }

@@ -10,7 +10,7 @@ import {
   operatorOfSession,
   operatorUnknown
 } from '@trunkline/core/app/operators/access'
-import { enterProven, type ProvenPerson } from '@trunkline/core/app/operators/provider-login'
+import { enterProven, type ProvenIdentity } from '@trunkline/core/app/operators/provider-login'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { OperatorGrant, OperatorScope, OperatorSession } from '@trunkline/core/domain/operator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -75,10 +75,10 @@ export class OperatorAccess {
   async enterProven(
     request: FastifyRequest,
     reply: FastifyReply,
-    person: ProvenPerson,
+    identity: ProvenIdentity,
     grants: readonly OperatorGrant[]
   ): Promise<OperatorSession> {
-    const { session, secret } = await enterProven(this.#deps, person, grants, originOf(request))
+    const { session, secret } = await enterProven(this.#deps, identity, grants, originOf(request))
     this.#remember(reply, session, secret)
     return session
   }

@@ -1,5 +1,5 @@
-// A login by the provider that is under way. Its secrets are in an encrypted cookie of the browser that began it, and nowhere else: visitors
-// fill no table and no memory, the callback may reach any node with the same master keys, and another browser does not have it.
+// A login by the provider that is under way. Its secrets are in an encrypted cookie of the browser that began it, and nowhere else: nobody
+// fills a table or the memory with them, the callback may reach any node with the same master keys, and another browser does not have it.
 
 import { LOGIN_MS } from '@trunkline/core/app/operators/provider-login'
 import { parseJson } from '@trunkline/core/domain/json'

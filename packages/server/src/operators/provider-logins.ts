@@ -103,12 +103,12 @@ export class ProviderLogins {
       throw refused('This login was not begun in this browser, or more than ten minutes ago.')
     await useLoginOnce(this.#deps, login.state)
     pending.clear(reply)
-    const person = await this.#asked(() => provider.complete(this.#redirectUri(), answer, login))
-    const session = await access.enterProven(request, reply, person, grants)
+    const identity = await this.#asked(() => provider.complete(this.#redirectUri(), answer, login))
+    const session = await access.enterProven(request, reply, identity, grants)
     return { session, returnTo: login.returnTo }
   }
 
-  /** Asks the provider. Its failures are what the person is told. */
+  /** Asks the provider. Its failures are what the login page shows. */
   async #asked<Result>(work: () => Promise<Result>): Promise<Result> {
     const { provider, log } = this.#deps
     try {

@@ -55,8 +55,8 @@ test('what is missing beside an issuer is said, and what has no effect without o
 })
 
 test('grants are values with their scopes; the last = counts, since names of groups have others', () => {
-  assert.deepEqual(grantsOf(' trading desk = read ; cn=ops,ou=x=manage+read;ada@example.com=sandbox; '), [
-    { value: 'trading desk', scopes: ['read'] },
+  assert.deepEqual(grantsOf(' trading floor = read ; cn=ops,ou=x=manage+read;ada@example.com=sandbox; '), [
+    { value: 'trading floor', scopes: ['read'] },
     { value: 'cn=ops,ou=x', scopes: ['read', 'manage'] },
     { value: 'ada@example.com', scopes: ['sandbox'] }
   ])

@@ -31,7 +31,7 @@ describe('a login provider', () => {
   })
   after(() => kit[Symbol.asyncDispose]())
   beforeEach(context => {
-    kit.person = ADA
+    kit.identity = ADA
     kit.twists.clear()
     kit.requested.length = 0
     clock = new VirtualClock()
@@ -68,7 +68,7 @@ describe('a login provider', () => {
     assert.ok(!url.href.includes(login.verifier))
   })
 
-  test('refuses what belongs to another login: the state, the nonce, the verifier, and a code that was used [S95]', async () => {
+  test('refuses what belongs to another login: the state, the nonce, the verifier, and a code that was used [S88]', async () => {
     const login = secrets()
     const answer = await answered(login)
     await assert.rejects(provider.complete(REDIRECT, answer, { ...login, state: secrets().state }), LoginRefused)
@@ -79,7 +79,7 @@ describe('a login provider', () => {
     await assert.rejects(provider.complete(REDIRECT, answer, login), refused(/invalid_grant/))
   })
 
-  test('refuses an answer of another issuer, and one without an issuer where the provider names it [S96]', async () => {
+  test('refuses an answer of another issuer, and one without an issuer where the provider names it [S89]', async () => {
     const login = secrets()
     const answer = new URLSearchParams(await answered(login))
     for (const iss of ['https://evil.example', `${kit.issuer}/`, null]) {
@@ -103,7 +103,7 @@ describe('a login provider', () => {
   })
 
   const now = () => Math.floor(Date.now() / 1_000)
-  const { privateKey: stranger } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { privateKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const lies: readonly (readonly [what: string, code: RegExp, lie: (claims: Claims) => string])[] = [
     ['of another issuer', /CLAIM_COMPARISON/, claims => kit.idToken({ ...claims, iss: 'https://evil.example' })],
     ['for another client', /CLAIM_COMPARISON/, claims => kit.idToken({ ...claims, aud: 'another-client' })],
@@ -111,13 +111,13 @@ describe('a login provider', () => {
     ['without a nonce', /INVALID_RESPONSE/, ({ nonce: _, ...claims }) => kit.idToken(claims)],
     ['without a signature (alg none)', /UNSUPPORTED/, claims => kit.idToken(claims, { alg: 'none' }, null)],
     ['signed with the client secret (HS256)', /UNSUPPORTED/, claims => kit.idToken(claims, { alg: 'HS256' }, CLIENT.secret)],
-    ['signed by a stranger', /INVALID_RESPONSE/, claims => kit.idToken(claims, { alg: 'ES256', kid: 'first' }, stranger)],
-    ['of a key that is not the provider’s', /./, claims => kit.idToken(claims, { alg: 'ES256', kid: 'other' }, stranger)],
+    ['signed by a stranger', /INVALID_RESPONSE/, claims => kit.idToken(claims, { alg: 'ES256', kid: 'first' }, otherKey)],
+    ['of a key that is not the provider’s', /./, claims => kit.idToken(claims, { alg: 'ES256', kid: 'other' }, otherKey)],
     ['whose claims were changed', /INVALID_RESPONSE/, claims => withOtherClaims(kit.idToken(claims), { ...claims, groups: ['admins'] })],
     ['that is none', /PARSE_ERROR|INVALID_RESPONSE/, () => 'none']
   ]
   for (const [what, code, lie] of lies) {
-    test(`refuses an ID token ${what} [S97]`, async () => {
+    test(`refuses an ID token ${what} [S90]`, async () => {
       // The provider may even announce such signatures.
       kit.twists.set('discovery', body => ({ ...body, id_token_signing_alg_values_supported: ['ES256', 'HS256', 'none'] }))
       kit.lieInToken(lie)
@@ -135,20 +135,20 @@ describe('a login provider', () => {
     await assert.rejects(loggedIn(), LoginRefused)
   })
 
-  test('refuses an email address that is not verified, and a person without the claim that names operators [S100]', async () => {
-    kit.person = { ...ADA, email_verified: false }
+  test('refuses an email address that is not verified, and a person without the claim that names operators [S93]', async () => {
+    kit.identity = { ...ADA, email_verified: false }
     await assert.rejects(loggedIn(), refused(/verified/))
     for (const email of [undefined, 7, 'a\nb', ''] as const) {
-      kit.person = { ...ADA, email }
+      kit.identity = { ...ADA, email }
       await assert.rejects(loggedIn(), refused(/claim email/))
     }
-    kit.person = { ...ADA, groups: undefined }
+    kit.identity = { ...ADA, groups: undefined }
     assert.deepEqual((await loggedIn()).values, [])
-    kit.person = { ...ADA, groups: { admins: true } }
+    kit.identity = { ...ADA, groups: { admins: true } }
     assert.deepEqual((await loggedIn()).values, [])
   })
 
-  test('gives up on an answer that is too large, wherever it is [S98]', async () => {
+  test('gives up on an answer that is too large, wherever it is [S91]', async () => {
     const huge = () => ({ filler: 'x'.repeat(300_000) })
     for (const answer of ['token', 'jwks'] as const) {
       kit.twists.clear()
@@ -163,7 +163,7 @@ describe('a login provider', () => {
     await assert.rejects(fresh.begin(REDIRECT, secrets()), unavailable(/more than 262144 bytes/))
   })
 
-  test('does not take a discovery document of another issuer, or one that leads off https [S98]', async () => {
+  test('does not take a discovery document of another issuer, or one that leads off https [S91]', async () => {
     for (const [twist, message] of [
       [{ issuer: 'https://evil.example' }, /cannot be used|calls itself|JSON_ATTRIBUTE/],
       [{ authorization_endpoint: 'http://evil.example/auth' }, /https/]
@@ -220,7 +220,7 @@ test('claims that only UserInfo has are read there, of the same person only', as
   await assert.rejects(loggedIn(), LoginRefused)
 })
 
-test('a provider that says nothing, answers with an error, redirects or is not there cannot be used [S98]', async context => {
+test('a provider that says nothing, answers with an error, redirects or is not there cannot be used [S91]', async context => {
   let answer: 'silence' | '500' | 'redirect' = 'silence'
   const server = createServer((_request, response) => {
     if (answer === '500') response.writeHead(500).end()

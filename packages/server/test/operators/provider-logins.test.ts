@@ -1,4 +1,5 @@
-// A login by the provider, from the page's first request to the session, at two nodes over one store: once, and in the browser that began it.
+// A login by the provider, from the page's first request to the session, at two nodes over one store: once, and in the
+// browser that began it.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -83,7 +84,7 @@ describe('a login by the provider', () => {
     clock = new VirtualClock()
     noted = []
     logged = []
-    kit.person = { sub: 'ada', email: 'ada@example.com', email_verified: true, groups: ['traders'] }
+    kit.identity = { sub: 'ada', email: 'ada@example.com', email_verified: true, groups: ['traders'] }
     kit.twists.clear()
   })
 
@@ -135,7 +136,7 @@ describe('a login by the provider', () => {
   }
   const sessions = () => store.operators.sessions(1_800_000, 1_000)
 
-  test('begun at one node and completed at another, it becomes a session with the scopes of the grants [S95]', async () => {
+  test('begun at one node and completed at another, it becomes a session with the scopes of the grants [S88]', async () => {
     const [first, second] = [await node(), await node()]
     const browser = new Browser()
     const { status, body } = await browser.post(second, '/complete', await answerTo(await begun(browser, first)))
@@ -153,7 +154,7 @@ describe('a login by the provider', () => {
     assert.deepEqual([login?.detail.by, login?.detail.subject, login?.detail.origin], [made?.operator, 'ada', 'oidc'])
   })
 
-  test('completed twice, by two nodes at once, it becomes one session [S95]', async () => {
+  test('completed twice, by two nodes at once, it becomes one session [S88]', async () => {
     const nodes = [await node(), await node()]
     const browser = new Browser()
     const answer = await answerTo(await begun(browser, await node()))
@@ -169,7 +170,7 @@ describe('a login by the provider', () => {
     assert.match(String((await browser.post(await node(), '/complete', answer)).body.message), /completed already/)
   })
 
-  test('another browser cannot complete it: neither one without a login, nor one with a login of its own [S95]', async () => {
+  test('another browser cannot complete it: neither one without a login, nor one with a login of its own [S88]', async () => {
     const at = await node()
     const [victim, attacker] = [new Browser(), new Browser()]
     const answer = await answerTo(await begun(attacker, at))
@@ -194,14 +195,14 @@ describe('a login by the provider', () => {
     }
   })
 
-  test('it does not replace a session, at its beginning or at its end [S99]', async () => {
+  test('it does not replace a session, at its beginning or at its end [S92]', async () => {
     const at = await node()
     const browser = new Browser()
     const early = await begun(browser, at)
     const pending = browser.cookies.get('trunkline-login-8080') ?? ''
     assert.equal((await browser.post(at, '/complete', await answerTo(early))).status, 200)
     const cookie = browser.cookies.get('trunkline-operator-8080')
-    kit.person = { ...kit.person, sub: 'eve', email: 'eve@example.com' }
+    kit.identity = { ...kit.identity, sub: 'eve', email: 'eve@example.com' }
     assert.equal((await browser.post(at, '/begin', '/console/')).body.code, 'session_exists')
     browser.cookies.set('trunkline-login-8080', pending)
     const { code, message } = (await browser.post(at, '/complete', '?code=x&state=x')).body
@@ -231,11 +232,11 @@ describe('a login by the provider', () => {
     assert.ok(!/code_verifier|nonce|state/.test(Buffer.from(sealed, 'base64url').toString('latin1')), 'it is encrypted')
   })
 
-  test('whoever has no grant is told whom and what to ask, and it is noted [S100]', async () => {
+  test('a refusal for want of a grant says whom and what to ask, and is noted [S93]', async () => {
     const at = await node()
     const known = (await sessions()).length
     for (const groups of [['strangers'], ['Traders'], [' traders'], [], undefined, 'traders,x']) {
-      kit.person = { ...kit.person, groups }
+      kit.identity = { ...kit.identity, groups }
       const browser = new Browser()
       const { body } = await browser.post(at, '/complete', await answerTo(await begun(browser, at)))
       assert.equal(body.code, 'scope_missing')
@@ -248,7 +249,7 @@ describe('a login by the provider', () => {
     )
   })
 
-  test('it leads to a page of the console and nowhere else [S101]', async () => {
+  test('it leads to a page of the console and nowhere else [S94]', async () => {
     const at = await node()
     for (const page of [
       'https://evil.example/console/',

@@ -86,7 +86,7 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal(await operators.endSession(lasting.sessionId, audit()), false)
     })
 
-    test('a login by the provider is used once, by however many at once, until its note is erased or too many are kept [S95]', async () => {
+    test('a login by the provider is used once, by however many at once, until its note is erased or too many are kept [S88]', async () => {
       const { operators } = store
       const hash = make.hash()
       const uses = await Promise.all(Array.from({ length: 6 }, () => operators.useLogin(hash, HOUR, 100)))

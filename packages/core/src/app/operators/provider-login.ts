@@ -15,7 +15,7 @@ const NOTE_KEPT_MS = 3 * LOGIN_MS
 const NOTES_MAX = 10_000
 
 /** Somebody whom the provider has proven. */
-export interface ProvenPerson {
+export interface ProvenIdentity {
   /** Of the provider. */
   readonly host: string
   /** The provider's own, lasting id of the person. */
@@ -46,16 +46,16 @@ export async function useLoginOnce(
  */
 export async function enterProven(
   { operators, ids, hasher, clock }: Omit<OperatorAccessDeps, 'attempts'>,
-  person: ProvenPerson,
+  identity: ProvenIdentity,
   grants: readonly OperatorGrant[],
   from: RequestOrigin
 ): Promise<{ readonly session: OperatorSession; readonly secret: string }> {
-  const scopes = grantedScopes(grants, person.values)
-  if (scopes.length === 0) throw unknownHere(person)
+  const scopes = grantedScopes(grants, identity.values)
+  if (scopes.length === 0) throw unknownHere(identity)
   const secret = ids.secret('os_')
   const sessionId = ids.uuid<OperatorSessionId>()
-  const operator = `${person.name} (${person.host})`
-  const detail = { origin: 'oidc', subject: person.subject, scopes: scopes.join(' ') }
+  const operator = `${identity.name} (${identity.host})`
+  const detail = { origin: 'oidc', subject: identity.subject, scopes: scopes.join(' ') }
   const session = await operators.createSession(
     { sessionId, secretHash: hasher.hash(secret), lifetimeMs: SESSION_MS },
     { operator, scopes },
@@ -64,7 +64,7 @@ export async function enterProven(
   return { session, secret }
 }
 
-function unknownHere({ host, name, grantClaim, values }: ProvenPerson): ServiceError {
+function unknownHere({ host, name, grantClaim, values }: ProvenIdentity): ServiceError {
   const found = values.length === 0 ? 'is empty or missing' : `is ${shown(values.length === 1 ? values[0] : values)}`
   const message = `${host} knows you as ${shown(name)}, but no scope is granted to you here: your claim ${grantClaim} ${found}. Ask the administrator of this service to add a value of it to TRUNKLINE_OIDC_GRANTS.`
   return new ServiceError('scope_missing', message)

@@ -11,7 +11,7 @@ export async function checkLoginProvider(known: Known): Promise<readonly Finding
   const options = providerOptions(known)
   if (options === null) return []
   await using provider = new LoginProvider(options, new SystemClock())
-  const nobody: readonly Finding[] =
+  const noGrants: readonly Finding[] =
     known.oidcGrants?.length === 0
       ? [{ level: 'warning', about: 'TRUNKLINE_OIDC_GRANTS', message: 'is empty: nobody can log in by the provider' }]
       : []
@@ -27,12 +27,12 @@ export async function checkLoginProvider(known: Known): Promise<readonly Finding
       ...(missing.length === 0
         ? []
         : [warning('TRUNKLINE_OIDC_REQUEST', `names ${missing.join(', ')}, which ${provider.host} does not announce`)]),
-      ...nobody
+      ...noGrants
     ]
   } catch (cause) {
     if (!(cause instanceof ProviderUnavailable)) throw cause
     const message = `${provider.host} ${cause.message}. Correct the issuer, or start the provider; codes log operators in meanwhile`
-    return [{ level: 'fault', about, message }, ...nobody]
+    return [{ level: 'fault', about, message }, ...noGrants]
   }
 }
 
