@@ -43,13 +43,19 @@ export class TestLoginProvider implements AsyncDisposable {
     this.#key = key
   }
 
-  /** @param claimsIn where the claims besides `sub` are */
-  static async start(claimsIn: 'id_token' | 'userinfo' = 'id_token'): Promise<TestLoginProvider> {
+  /**
+   * @param claimsIn where the claims besides `sub` are
+   * @param host the name of this machine in its addresses; for a browser, `localhost` and `127.0.0.1` are different sites
+   */
+  static async start(
+    claimsIn: 'id_token' | 'userinfo' = 'id_token',
+    host: 'localhost' | '127.0.0.1' = '127.0.0.1'
+  ): Promise<TestLoginProvider> {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('expected the server to listen on a port')
-    const issuer = `http://127.0.0.1:${address.port}`
+    const issuer = `http://${host}:${address.port}`
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const kit = new TestLoginProvider(server, issuer, privateKey)
     const provider = await opened(kit, privateKey.export({ format: 'jwk' }), claimsIn)
