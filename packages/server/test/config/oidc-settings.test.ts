@@ -1,5 +1,6 @@
 // Who may log in by the provider, and what the settings must say for it.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { inspectEnvironment, secretValuesOf, settingsOf } from '../../src/config/settings.ts'
 
@@ -78,4 +79,16 @@ test('the request has openid in it, and claims have names', () => {
   assert.match(faultsOf({ TRUNKLINE_OIDC_REQUEST: 'email' }).join(), /with openid among them/)
   assert.match(faultsOf({ TRUNKLINE_OIDC_GRANT_CLAIM: 'a b' }).join(), /the name of a claim/)
   assert.match(faultsOf({ TRUNKLINE_OIDC_NAME: 'x'.repeat(61) }).join(), /at most 60 characters/)
+})
+
+test('the settings of the guide are whole, and grant what they say', () => {
+  const guide = readFileSync(new URL('../../../../docs/guides/operating.md', import.meta.url), 'utf8')
+  const [, block = ''] = /^ *```sh settings\n([\s\S]*?)^ *```$/m.exec(guide) ?? []
+  const set = [...block.matchAll(/(TRUNKLINE_\w+)=(?:"([^"]*)"|(\S+))/g)].map(([, name = '', quoted, plain]) => [name, quoted ?? plain])
+  const { oidcGrants, oidcRequest, oidcOperatorClaim, oidcGrantClaim } = settingsOf(Object.fromEntries(set))
+  assert.deepEqual([oidcRequest, oidcOperatorClaim, oidcGrantClaim], ['openid email groups', 'email', 'groups'])
+  assert.deepEqual(oidcGrants, [
+    { value: 'trading-support', scopes: ['read'] },
+    { value: 'trading-operations', scopes: ['read', 'manage'] }
+  ])
 })
