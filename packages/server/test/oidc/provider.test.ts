@@ -94,8 +94,10 @@ describe('a login provider', () => {
   test('refuses a parameter sent twice, a code with an error, and neither', async () => {
     const login = secrets()
     const answer = await answered(login)
-    for (const wrong of [`${answer}&code=x`, `${answer}&state=x`, `${answer}&error=x`, `?state=${login.state}`, ''])
-      await assert.rejects(provider.complete(REDIRECT, wrong, login), refused(/sent/))
+    for (const wrong of [`${answer}&code=x`, `${answer}&state=x`, `${answer}&iss=x`])
+      await assert.rejects(provider.complete(REDIRECT, wrong, login), refused(/more than once/))
+    for (const wrong of [`${answer}&error=x`, `?state=${login.state}`, ''])
+      await assert.rejects(provider.complete(REDIRECT, wrong, login), refused(/neither a code nor an error alone/))
     await assert.rejects(
       provider.complete(REDIRECT, `?error=access_denied&state=${login.state}&iss=${kit.issuer}`, login),
       refused(/access_denied/)
@@ -165,13 +167,16 @@ describe('a login provider', () => {
 
   test('does not take a discovery document of another issuer, or one that leads off https [S91]', async () => {
     for (const [twist, message] of [
-      [{ issuer: 'https://evil.example' }, /cannot be used|calls itself|JSON_ATTRIBUTE/],
+      [{ issuer: 'https://evil.example' }, /JSON_ATTRIBUTE/],
       [{ authorization_endpoint: 'http://evil.example/auth' }, /https/]
     ] as const) {
       kit.twists.set('discovery', body => ({ ...body, ...twist }))
       await using fresh = new LoginProvider(over(kit.issuer), clock)
       await assert.rejects(fresh.begin(REDIRECT, secrets()), unavailable(message))
     }
+    kit.twists.clear()
+    await using slash = new LoginProvider(over(`${kit.issuer}/`), clock)
+    await assert.rejects(slash.begin(REDIRECT, secrets()), unavailable(/calls itself/))
     kit.twists.set('discovery', body => ({ ...body, token_endpoint: 'http://evil.example/token' }))
     await using fresh = new LoginProvider(over(kit.issuer), clock)
     const login = secrets()
