@@ -15,10 +15,10 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000
 })
 
-/** How operators can log in. */
+/** How operators can log in. Not given up when a code has logged in meanwhile: it is read once, and is small. */
 export const loginOptionsQuery = queryOptions({
   queryKey: ['login-options'],
-  queryFn: ({ signal }) => read(get('/login-options', {}), signal),
+  queryFn: () => read(get('/login-options', {})),
   staleTime: Number.POSITIVE_INFINITY
 })
 
