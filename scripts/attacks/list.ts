@@ -268,7 +268,32 @@ export const AREAS: readonly Area[] = [
         attack: 'A page of another site that exchanges an operator’s code, or acts with the cookie of a session',
         outcome: 'refused: the request needs the service’s origin and a header that no form sends'
       },
-      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' }
+      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' },
+      {
+        id: 'S88',
+        attack:
+          'A login by the provider that is completed twice, at two nodes at once, in another browser, or with a forged state or nonce',
+        outcome: 'one session at most, in the browser that began it; that browser’s own login goes on'
+      },
+      { id: 'S89', attack: 'An answer of another login provider (mix-up), or without `iss`', outcome: 'refused before the code is sent' },
+      {
+        id: 'S90',
+        attack:
+          'An ID token of another issuer or client, expired, unsigned (`none`), signed with the client secret or by a stranger, or changed',
+        outcome: 'nobody is logged in'
+      },
+      {
+        id: 'S91',
+        attack: 'A login provider that sends huge answers, none, redirects, or addresses off https',
+        outcome: 'given up within bounds; codes still log in'
+      },
+      { id: 'S92', attack: 'A link that logs a browser in over its session, as somebody else', outcome: 'the session stays' },
+      {
+        id: 'S93',
+        attack: 'Somebody whom the provider knows and nobody granted a scope, or with an unverified email address',
+        outcome: 'refused with what to ask, and noted in the audit log'
+      },
+      { id: 'S94', attack: 'A login whose page to return to is elsewhere', outcome: 'refused: only pages of the console' }
     ]
   }
 ]

@@ -12,6 +12,9 @@ const SCOPES = ['read', 'manage', 'sandbox'] as const
 const MARKET = { order_type: 'MKT', order_tif: 'DAY', order_qty: '1' }
 const ABSENT = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
 
+/** What makes an operator of somebody unknown. */
+const OPEN = new Set(['createOperatorSession', 'readOperatorLoginOptions', 'beginProviderLogin', 'createProviderSession'])
+
 interface Given {
   readonly method?: string
   readonly body?: unknown
@@ -96,7 +99,7 @@ describe('the API for operators', () => {
     for (const [path, methods] of Object.entries<Body>(document.paths)) {
       for (const [method, { operationId, description, security }] of Object.entries<Body>(methods)) {
         if (security.length === 0) {
-          assert.equal(operationId, 'createOperatorSession')
+          assert.ok(OPEN.has(operationId), operationId)
           continue
         }
         const url = path.replaceAll(/\{\w+\}/g, ABSENT)

@@ -111,6 +111,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/stream': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   // What passes between nodes: requests of users whom another node owns.
   'server/cluster/forward': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/http', 'server/stream'],
+  // The provider that operators log in with.
+  'server/oidc': ['core/domain', 'core/ports', 'core/app/', 'server/config'],
   // The API for operators, with credentials of its own.
   'server/operators': [
     'core/domain',
@@ -119,6 +121,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/auth',
     'server/http',
     'server/http/docs',
+    'server/oidc',
     'server/ops',
     'server/wire'
   ],
@@ -153,7 +156,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/stream',
     'server/webhooks'
   ],
-  'server/from-settings.ts': ['core/app/', 'server/config', 'server/ops', 'server/store'],
+  'server/from-settings.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/oidc', 'server/ops', 'server/store'],
   'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
   'server/hold-database.ts': ['core/app/', 'core/ports', 'server/config', 'server/ops', 'server/store'],
   'server/compose.ts': [
@@ -175,6 +178,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/hold-database.ts',
     'server/home',
     'server/http',
+    'server/oidc',
     'server/operators',
     'server/ops',
     'server/own-sandbox.ts',
@@ -223,6 +227,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/bus',
     'server/compose.ts',
     'server/config',
+    'server/oidc',
     'server/ops',
     'server/preflight',
     'server/store',

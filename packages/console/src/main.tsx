@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { isSignedOut, Refusal } from './api.ts'
 import { codeIn } from './login-code.ts'
 import { Gate } from './parts/gate.tsx'
+import { answerIn } from './provider-login.ts'
 import { sessionQuery } from './reads.ts'
 import { router } from './router.tsx'
 import './style/frame.css'
@@ -20,6 +21,14 @@ if (code !== null) history.replaceState(history.state, '', `${location.pathname}
 const takeCode = () => {
   const taken = code
   code = null
+  return taken
+}
+// The same for what a provider sent: the browser is no longer at the callback, where a reload would send it again.
+let answer = answerIn(location)
+if (answer !== null) history.replaceState(history.state, '', '/console/')
+const takeAnswer = () => {
+  const taken = answer
+  answer = null
   return taken
 }
 applyTheme(keptTheme())
@@ -50,7 +59,7 @@ if (place === null) throw new Error('expected an element with the id console in 
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Gate takeCode={takeCode}>
+      <Gate takeCode={takeCode} takeAnswer={takeAnswer}>
         <RouterProvider router={router} />
       </Gate>
     </QueryClientProvider>

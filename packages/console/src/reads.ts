@@ -15,6 +15,13 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000
 })
 
+/** How operators can log in. Not given up when a code has logged in meanwhile: it is read once, and is small. */
+export const loginOptionsQuery = queryOptions({
+  queryKey: ['login-options'],
+  queryFn: () => read(get('/login-options', {})),
+  staleTime: Number.POSITIVE_INFINITY
+})
+
 /** One record. `refreshMs`: how often it is read again while the page is visible. */
 export function useRecord<Answer>(request: ReadRequest<Answer>, refreshMs?: number): UseQueryResult<Answer> {
   return useQuery({

@@ -24,7 +24,7 @@ import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
 import { serveConsole } from './console/console.ts'
-import { metricsAt, storeOptions, timingOf } from './from-settings.ts'
+import { loginBy, metricsAt, storeOptions, timingOf } from './from-settings.ts'
 import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
 import { endProcess, holdDatabase } from './hold-database.ts'
 import { home } from './home/home.ts'
@@ -32,6 +32,7 @@ import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
+import { CALLBACK_PATH } from './oidc/options.ts'
 import { operatorsApi } from './operators/index.ts'
 import { ALONE, OPERATORS_PATH } from './operators/nodes/index.ts'
 import { RequestLog } from './operators/request-log.ts'
@@ -249,9 +250,11 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  serveConsole(http, nothingHere)
+  const login = loginBy(settings, clock)
+  if (login !== null) parts.add('login provider', async () => await login.provider[Symbol.asyncDispose]())
+  serveConsole(http, nothingHere, login === null ? null : CALLBACK_PATH)
   const operators = operatorsApi(http, app, {
-    ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
+    ...{ operators: opened.operators, reads: opened.operatorReads, requests, login, publicUrl: () => publicUrl },
     service: {
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
       problem: () => readiness.problem()

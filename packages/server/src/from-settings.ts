@@ -2,7 +2,11 @@
 
 import { join } from 'node:path'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
+import type { OperatorGrant } from '@trunkline/core/domain/operator'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { Settings } from './config/settings.ts'
+import { providerOptions } from './oidc/options.ts'
+import { LoginProvider } from './oidc/provider.ts'
 import type { RandomIds } from './ops/ids.ts'
 import { metricsToken } from './ops/metrics-token.ts'
 import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
@@ -27,4 +31,15 @@ export function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }:
   const enforced = absenceSeconds * 1_000
   const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
+}
+
+/** The provider that operators log in with, how it is called, and whom it may log in; null if there is none. */
+export function loginBy(
+  settings: Settings,
+  clock: Clock
+): { readonly provider: LoginProvider; readonly name: string; readonly grants: readonly OperatorGrant[] } | null {
+  const options = providerOptions(settings)
+  if (options === null) return null
+  const provider = new LoginProvider(options, clock)
+  return { provider, name: settings.oidcName ?? provider.host, grants: settings.oidcGrants }
 }

@@ -18,6 +18,40 @@ export interface OperatorSession {
   readonly expires_at: string | null
 }
 
+/** Null: there is none. */
+export type LoginProvider = {
+  /** For people. */
+  readonly name: string
+} | null
+
+/** How operators can log in, besides a code of `operator link`. */
+export interface OperatorLoginOptions {
+  readonly provider: LoginProvider
+}
+
+export interface ProviderLogin {
+  /** Path and query of the console’s page to show afterwards, such as `/console/orders`. */
+  readonly return_to: string
+}
+
+/** A login that was begun in this browser. */
+export interface BegunProviderLogin {
+  /** Of the provider. It sends the browser back to `/admin/v1/oidc/callback`. */
+  readonly authorization_url: string
+}
+
+export interface ProviderAnswer {
+  /** The query with which the provider sent the browser back, as it is. */
+  readonly answer: string
+}
+
+/** Who is logged in, and where to go on. */
+export interface ProviderSession {
+  readonly session: OperatorSession
+  /** As the login was begun. */
+  readonly return_to: string
+}
+
 /** The session that has ended. */
 export interface EndedOperatorSession {
   readonly session_id: string | null
@@ -576,7 +610,7 @@ export interface Problem {
   /** What was expected, what was found, and what to do. */
   readonly message: string
   /** Stable, for programs. Later versions may add codes. */
-  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
+  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
   readonly request_id: string
   /**
    * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -592,6 +626,12 @@ export interface Problem {
 
 /** What can be read, by its path below `/admin/v1`: the names of its parts and filters, and its answer. */
 export interface Reads {
+  /** Read how operators can log in */
+  readonly '/login-options': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: OperatorLoginOptions
+  }
   /** Read who is logged in */
   readonly '/session': {
     readonly parts: never

@@ -6,26 +6,31 @@ import { Input } from 'react-aria-components/Input'
 import { Label } from 'react-aria-components/Label'
 import { Text } from 'react-aria-components/Text'
 import { TextField } from 'react-aria-components/TextField'
-import { API, isSignedOut, send } from '../api.ts'
+import { API, isSignedOut, Refusal, send } from '../api.ts'
 import { codeFrom } from '../login-code.ts'
-import { sessionQuery } from '../reads.ts'
+import { beginLogin, completeLogin } from '../provider-login.ts'
+import { loginOptionsQuery, sessionQuery } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
 interface GateProps {
   /** The code of the link that opened this page: once, then null. */
   readonly takeCode: () => string | null
+  /** What a login provider sent, if it sent the browser here: once, then null. */
+  readonly takeAnswer: () => string | null
   readonly children: ReactNode
 }
 
-/** Shows its content to a session. A code is used only where there is none: it never replaces a session. */
-export function Gate({ takeCode, children }: GateProps): ReactNode {
+/** Shows its content to a session. A code, or what a provider sent, is used only where there is none: it never replaces a session. */
+export function Gate({ takeCode, takeAnswer, children }: GateProps): ReactNode {
   const session = useQuery(sessionQuery)
   const isSignedIn = session.data !== undefined && !isSignedOut(session.error)
   useEffect(() => {
-    if (isSignedIn) takeCode()
-  }, [isSignedIn, takeCode])
+    if (!isSignedIn) return
+    takeCode()
+    takeAnswer()
+  }, [isSignedIn, takeCode, takeAnswer])
   if (isSignedIn) return children
-  if (isSignedOut(session.error)) return <Login takeCode={takeCode} />
+  if (isSignedOut(session.error)) return <Login takeCode={takeCode} takeAnswer={takeAnswer} />
   return (
     <LoginFrame>
       {session.error === null ? <Reading what="your session" /> : <Failure error={session.error} again={() => void session.refetch()} />}
@@ -35,7 +40,7 @@ export function Gate({ takeCode, children }: GateProps): ReactNode {
 
 const NEW_LINK = 'A code works once and for ten minutes. Create another link with the command above.'
 
-function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
+function Login({ takeCode, takeAnswer }: Omit<GateProps, 'children'>): ReactNode {
   const [pasted, setPasted] = useState('')
   const queries = useQueryClient()
   const exchange = useMutation({
@@ -71,7 +76,43 @@ function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
           {exchange.isPending ? 'Signing in…' : 'Sign in'}
         </Button>
       </form>
+      <ByProvider takeAnswer={takeAnswer} />
     </LoginFrame>
+  )
+}
+
+const OTHERWISE = 'Log in again, or with a code: it needs no provider.'
+
+/** The other way in, where the service has a provider: to there and, at the callback, back. */
+function ByProvider({ takeAnswer }: Pick<GateProps, 'takeAnswer'>): ReactNode {
+  const name = useQuery(loginOptionsQuery).data?.provider?.name
+  // The session is read by a new document, at the page where the login began.
+  const queries = useQueryClient()
+  // Another tab of this browser was faster: its session is shown.
+  const onError = (error: Error) => {
+    if (error instanceof Refusal && error.code === 'session_exists') void queries.resetQueries()
+  }
+  const complete = useMutation({ mutationFn: completeLogin, onSuccess: page => location.replace(page), onError })
+  const begin = useMutation({ mutationFn: () => beginLogin(location), onSuccess: url => location.assign(url), onError })
+  const { mutate } = complete
+  useEffect(() => {
+    const answer = takeAnswer()
+    if (answer !== null) mutate(answer)
+  }, [takeAnswer, mutate])
+  if (complete.isPending || complete.isSuccess) return <Reading what="what the login provider sent" />
+  const error = begin.error ?? complete.error
+  return (
+    <>
+      {error !== null && <Failure error={error} advice={isSignedOut(error) ? OTHERWISE : undefined} />}
+      {name !== undefined && (
+        <div className="other-login">
+          <Button className="button" onPress={() => begin.mutate()} isDisabled={begin.isPending || begin.isSuccess}>
+            Log in with {name}
+          </Button>
+          <p className="hint">Signing out of the console ends its session only: at {name} you stay logged in.</p>
+        </div>
+      )}
+    </>
   )
 }
 

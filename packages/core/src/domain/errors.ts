@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   'connection_broken',
   'connection_claimed',
   'claim_refused',
+  'session_exists',
   'webhook_endpoint_limit',
   'webhook_endpoint_disabled',
   'order_not_open',
@@ -36,6 +37,7 @@ export const ERROR_CODES = [
   'request_too_slow',
   'rate_limited',
   'broker_unavailable',
+  'login_provider_unavailable',
   'store_unavailable',
   'shutting_down',
   'internal'

@@ -17,6 +17,15 @@ export interface NewOperatorSession {
   readonly lifetimeMs: number
 }
 
+/** Who has been proven by a login provider. */
+export interface ProvenOperator {
+  readonly operator: string
+  readonly scopes: readonly OperatorScope[]
+}
+
+/** Whether a login by the provider is completed for the first time; `full`: too many were lately. */
+export type LoginUse = 'first' | 'again' | 'full'
+
 /** What operators prove themselves with at the API for operators. All times are the database's: clocks of nodes are not compared. */
 export interface OperatorStore {
   /** Returns when the code expires. Erases what has expired. */
@@ -26,6 +35,13 @@ export interface OperatorStore {
    * is unknown, used or expired.
    */
   exchange(codeHash: string, session: NewOperatorSession, auditOf: (operator: string) => AuditEntry): Promise<OperatorSession | null>
+  /**
+   * Notes that the login with this state is being completed, and keeps the note for `keptMs`: of two callers, at whatever nodes, one is the
+   * first. With `notesMax` notes it notes no more.
+   */
+  useLogin(stateHash: string, keptMs: number, notesMax: number): Promise<LoginUse>
+  /** Creates the session of an operator whom a login provider has proven. */
+  createSession(session: NewOperatorSession, of: ProvenOperator, audit: AuditEntry): Promise<OperatorSession>
   /** The session, which was used within `idleMs`; noted as used, once a minute at most. Null if there is none, or it has expired. */
   useSession(secretHash: string, idleMs: number): Promise<OperatorSession | null>
   /** Sessions that were used within `idleMs`, newest first, at most `limit`. */

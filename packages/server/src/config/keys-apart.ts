@@ -1,4 +1,4 @@
-import { isLoopback } from './practice.ts'
+import { isLoopback } from './loopback.ts'
 import type { Settings } from './settings.ts'
 
 type Given = Partial<Pick<Settings, 'masterKeys' | 'masterKeysCommand' | 'keysBesideData' | 'publicUrl' | 'offers'>>

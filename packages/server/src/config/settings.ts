@@ -1,6 +1,7 @@
 import type { Offer } from '@trunkline/brokers/registry'
 import { BROKER_SETTINGS, readOffers } from './broker-settings.ts'
 import { CLUSTER_SETTINGS, clusterFaults } from './cluster-settings.ts'
+import { OIDC_SETTINGS, oidcFaults } from './oidc-settings.ts'
 import {
   brokerNames,
   flag,
@@ -275,6 +276,7 @@ export const SETTINGS = {
     about: 'A record that the broker confirmed within this time is fresh enough for a read.'
   },
   ...CLUSTER_SETTINGS,
+  ...OIDC_SETTINGS,
   shutdownSeconds: {
     group: 'Running',
     env: 'TRUNKLINE_SHUTDOWN_SECONDS',
@@ -334,8 +336,8 @@ export function inspectEnvironment(env: Readonly<Record<string, string | undefin
   const own = inspectSettings(SETTINGS, env)
   const ofBrokers = inspectSettings(BROKER_SETTINGS, env)
   const { offers, faults } = readOffers(own.values.brokers ?? [], ofBrokers.values)
-  const ofCluster = clusterFaults(own.values)
-  return { values: { ...own.values, ...ofBrokers.values, offers }, faults: [...own.faults, ...ofCluster, ...ofBrokers.faults, ...faults] }
+  const together = [...clusterFaults(own.values), ...oidcFaults(own.values)]
+  return { values: { ...own.values, ...ofBrokers.values, offers }, faults: [...own.faults, ...together, ...ofBrokers.faults, ...faults] }
 }
 
 /** Environment names whose values must never be shown. */

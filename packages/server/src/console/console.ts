@@ -13,8 +13,11 @@ const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.cs
 /** Their names change with their contents. */
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
 
-/** `nothingHere`: the error of an unknown address, for files that are not there. */
-export function serveConsole(app: FastifyInstance, nothingHere: () => Error): void {
+/**
+ * `nothingHere`: the error of an unknown address, for files that are not there. `callback`: the path where a login provider sends the
+ * browser back, at which the page is, too; null without a provider.
+ */
+export function serveConsole(app: FastifyInstance, nothingHere: () => Error, callback: string | null = null): void {
   const page = () => ({
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': POLICY,
@@ -22,6 +25,13 @@ export function serveConsole(app: FastifyInstance, nothingHere: () => Error): vo
     // The page of a newer version names other files.
     'cache-control': 'no-cache'
   })
+  if (callback !== null)
+    serveText(
+      app,
+      callback,
+      () => readFileSync(new URL('index.html', DIST)),
+      () => ({ ...page(), 'cache-control': 'no-store' })
+    )
   for (const path of ['/console', '/console/*']) serveText(app, path, () => readFileSync(new URL('index.html', DIST)), page)
   for (const name of readdirSync(new URL('assets/', DIST))) {
     const type = TYPES[extname(name)]

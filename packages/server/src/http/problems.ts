@@ -29,6 +29,7 @@ export const HTTP_STATUS = {
   connection_broken: 409,
   connection_claimed: 409,
   claim_refused: 409,
+  session_exists: 409,
   webhook_endpoint_limit: 409,
   webhook_endpoint_disabled: 409,
   order_not_open: 400,
@@ -40,6 +41,7 @@ export const HTTP_STATUS = {
   request_too_slow: 408,
   rate_limited: 429,
   broker_unavailable: 503,
+  login_provider_unavailable: 503,
   store_unavailable: 503,
   shutting_down: 503,
   internal: 500

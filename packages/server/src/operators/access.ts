@@ -10,8 +10,9 @@ import {
   operatorOfSession,
   operatorUnknown
 } from '@trunkline/core/app/operators/access'
+import { enterProven, type ProvenIdentity } from '@trunkline/core/app/operators/provider-login'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { OperatorScope, OperatorSession } from '@trunkline/core/domain/operator'
+import type { OperatorGrant, OperatorScope, OperatorSession } from '@trunkline/core/domain/operator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import { TooManyFailures } from '../auth/failed-attempts.ts'
@@ -40,23 +41,53 @@ export class OperatorAccess {
   async operator(request: FastifyRequest, scope: OperatorScope, anyScope: boolean): Promise<OperatorCaller> {
     // Somebody who is not logged in yet, as every visitor of the console is at first, is no failed attempt.
     if (request.headers.authorization === undefined && this.#options.cookie.read(request) === null) throw operatorUnknown()
-    const caller = await this.#noted(request, () => this.#caller(request))
+    const caller = await this.noted(request, () => this.#caller(request))
     if (anyScope) return caller
     try {
       demandOperatorScope(caller, scope)
     } catch (error) {
-      this.#note(request, 'access.denied', 'scope_missing', 'operator')
+      this.noteDenied(request)
       throw error
     }
     return caller
   }
 
+  /**
+   * Does nothing where this browser has no session; a cookie of one that has ended is cleared.
+   * @throws ServiceError session_exists, rate_limited
+   */
+  async demandNoSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const secret = this.#options.cookie.read(request)
+    if (secret === null) return
+    const caller = await this.noted(request, () => operatorOfSession(this.#deps, secret, originOf(request))).catch((error: unknown) => {
+      if (!(error instanceof ServiceError && error.code === 'credentials_invalid')) throw error
+      this.#options.cookie.clear(reply)
+      return null
+    })
+    if (caller !== null)
+      throw new ServiceError(
+        'session_exists',
+        `This browser is logged in as ${caller.operator} already; sign out first to log in as somebody else.`
+      )
+  }
+
+  /** Makes a session of a person whom the provider has proven, and sets its cookie. @throws ServiceError scope_missing */
+  async enterProven(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    identity: ProvenIdentity,
+    grants: readonly OperatorGrant[]
+  ): Promise<OperatorSession> {
+    const { session, secret } = await enterProven(this.#deps, identity, grants, originOf(request))
+    this.#remember(reply, session, secret)
+    return session
+  }
+
   /** Makes a session of the code, and sets its cookie. @throws ServiceError credentials_invalid, header_invalid, rate_limited */
   async enter(request: FastifyRequest, reply: FastifyReply, code: string): Promise<OperatorSession> {
-    this.#demandOwnPage(request)
-    const { session, secret } = await this.#noted(request, () => exchangeCode(this.#deps, code, originOf(request)))
-    const { expiresAt, createdAt } = session
-    this.#options.cookie.set(reply, secret, Math.floor((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000))
+    this.demandOwnPage(request)
+    const { session, secret } = await this.noted(request, () => exchangeCode(this.#deps, code, originOf(request)))
+    this.#remember(reply, session, secret)
     return session
   }
 
@@ -76,18 +107,19 @@ export class OperatorAccess {
       if (key === undefined) throw operatorUnknown()
       return operatorOfKey(this.#deps, key, originOf(request))
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') this.#demandOwnPage(request)
+    if (request.method !== 'GET' && request.method !== 'HEAD') this.demandOwnPage(request)
     return operatorOfSession(this.#deps, secret ?? '', originOf(request))
   }
 
   /** Browsers send `Origin` with such requests; one without is refused and not trusted. @throws ServiceError header_invalid */
-  #demandOwnPage({ headers }: FastifyRequest): void {
+  demandOwnPage({ headers }: FastifyRequest): void {
     const publicUrl = this.#options.publicUrl()
     if (headers.origin === publicUrl && headers[OWN_HEADER] === '1') return
     throw new ServiceError('header_invalid', `The request needs the headers origin: ${publicUrl} and ${OWN_HEADER}: 1.`)
   }
 
-  async #noted<Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
+  /** Notes a refusal of the work in the audit log. */
+  async noted<Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
@@ -96,6 +128,15 @@ export class OperatorAccess {
       if (isFailure) this.#note(request, 'access.failed', 'credentials_invalid', 'anonymous')
       throw error
     }
+  }
+
+  /** Notes in the audit log that somebody known lacks a scope. */
+  noteDenied(request: FastifyRequest): void {
+    this.#note(request, 'access.denied', 'scope_missing', 'operator')
+  }
+
+  #remember(reply: FastifyReply, { expiresAt, createdAt }: OperatorSession, secret: string): void {
+    this.#options.cookie.set(reply, secret, Math.floor((Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000))
   }
 
   #note({ ip, id }: FastifyRequest, action: 'access.failed' | 'access.denied', reason: string, actor: string): void {

@@ -1,11 +1,13 @@
-// The cookie of an operator's session.
+// The cookies of an operator's session, and of a login by the provider that is under way.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export class OperatorCookie {
   readonly #publicUrl: () => string
+  readonly #kind: 'operator' | 'login'
 
-  constructor(publicUrl: () => string) {
+  constructor(publicUrl: () => string, kind: 'operator' | 'login' = 'operator') {
     this.#publicUrl = publicUrl
+    this.#kind = kind
   }
 
   read({ cookies }: FastifyRequest): string | null {
@@ -31,7 +33,8 @@ export class OperatorCookie {
    */
   #name(): string {
     const { port } = new URL(this.#publicUrl())
-    return this.#isSecure() ? '__Host-trunkline-operator' : `trunkline-operator-${port === '' ? 'http' : port}`
+    const name = `trunkline-${this.#kind}`
+    return this.#isSecure() ? `__Host-${name}` : `${name}-${port === '' ? 'http' : port}`
   }
 
   #isSecure(): boolean {

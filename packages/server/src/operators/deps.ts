@@ -7,6 +7,7 @@ import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
 import type { Places } from './places.ts'
+import type { ProviderLogins } from './provider-logins.ts'
 
 export interface OperatorDeps {
   readonly app: AppDeps
@@ -14,6 +15,8 @@ export interface OperatorDeps {
   readonly reads: OperatorReads
   readonly access: OperatorAccess
   readonly nodes: OperatorNodes
+  /** Null: operators log in with codes only. */
+  readonly logins: ProviderLogins | null
   readonly waits: EventWaits
   readonly places: Places
   readonly cursors: Cursors

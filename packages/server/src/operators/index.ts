@@ -1,12 +1,14 @@
 // The API for operators, under `/admin/v1`, with its own credentials and its own OpenAPI document.
 import cookie from '@fastify/cookie'
 import type { AppDeps } from '@trunkline/core/app/application'
+import type { OperatorGrant } from '@trunkline/core/domain/operator'
 import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { FastifyInstance } from 'fastify'
 import { FailedAttempts } from '../auth/failed-attempts.ts'
 import type { Rate } from '../auth/rate-limit.ts'
 import { Cursors } from '../http/cursor.ts'
+import type { LoginProvider } from '../oidc/provider.ts'
 import { serveText } from '../ops/static-text.ts'
 import { OperatorAccess } from './access.ts'
 import { OperatorCookie } from './cookie.ts'
@@ -14,7 +16,9 @@ import type { OperatorDeps } from './deps.ts'
 import { EventWaits } from './event-wait.ts'
 import { OperatorNodes, type OtherNodes } from './nodes/index.ts'
 import { operatorApi } from './openapi.ts'
+import { PendingLoginCookie } from './pending-login.ts'
 import { Places } from './places.ts'
+import { ProviderLogins } from './provider-logins.ts'
 import { ReadCounts } from './read-counts.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
@@ -31,6 +35,8 @@ export interface OperatorsOptions {
   readonly service: ServiceState
   readonly others: OtherNodes
   readonly publicUrl: () => string
+  /** Null: operators log in with codes only. */
+  readonly login: { readonly provider: LoginProvider; readonly name: string; readonly grants: readonly OperatorGrant[] } | null
 }
 
 /** The API, as it is mounted. */
@@ -44,20 +50,23 @@ interface MountedApi {
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, reads, requests, service, others, publicUrl } = options
+  const { operators, reads, requests, service, others, publicUrl, login } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
     { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: app.accessAudit }
   )
-  const { mirrors, ownership, clock, log } = app
+  const { mirrors, ownership, clock, log, hasher, ids } = app
   const nodes = new OperatorNodes({ service, requests, mirrors, others, ownership, clock, log })
+  const pending = new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), app)
+  const logins = login === null ? null : new ProviderLogins({ ...login, publicUrl, access, pending, attempts, operators, hasher, ids, log })
   const deps: OperatorDeps = {
     app,
     operators,
     reads,
     access,
     nodes,
+    logins,
     waits: new EventWaits(app),
     places: new Places(),
     cursors: new Cursors(app.hasher)

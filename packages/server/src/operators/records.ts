@@ -46,6 +46,28 @@ export const sessionRecord = record('OperatorSession', 'Who is logged in.', {
   created_at: nullable(timestamp, 'Null: a key was used.'),
   expires_at: nullable(timestamp, 'The session also ends when it was not used for 30 minutes. Null: a key was used.')
 })
+export const loginOptions = record('OperatorLoginOptions', 'How operators can log in, besides a code of `operator link`.', {
+  provider: nullable(
+    record('LoginProvider', 'The OIDC provider.', { name: Type.String({ description: 'For people.' }) }),
+    'Null: there is none.'
+  )
+})
+export const loginTicket = ticket('ProviderLogin', {
+  return_to: Type.String({
+    maxLength: 1_000,
+    description: 'Path and query of the console’s page to show afterwards, such as `/console/orders`.'
+  })
+})
+export const begunLogin = record('BegunProviderLogin', 'A login that was begun in this browser.', {
+  authorization_url: Type.String({ description: 'Of the provider. It sends the browser back to `/admin/v1/oidc/callback`.' })
+})
+export const answerTicket = ticket('ProviderAnswer', {
+  answer: Type.String({ maxLength: 4_000, description: 'The query with which the provider sent the browser back, as it is.' })
+})
+export const providerSession = record('ProviderSession', 'Who is logged in, and where to go on.', {
+  session: sessionRecord,
+  return_to: Type.String({ description: 'As the login was begun.' })
+})
 export const endedSession = record('EndedOperatorSession', 'The session that has ended.', { session_id: nullable(uuid) })
 
 const minute = record('TrafficMinute', 'A minute that had requests.', {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { isLoopbackHost } from '../config/practice.ts'
+import { isLoopbackHost } from '../config/loopback.ts'
 import type { MetricsPage } from './metrics-page.ts'
 import type { Parts } from './parts.ts'
 import type { Readiness } from './readiness.ts'

@@ -18,7 +18,7 @@ import type {
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { OperatorCodesTable, OperatorKeysTable, OperatorSessionsTable } from './operator-tables.ts'
+import type { OperatorCodesTable, OperatorKeysTable, OperatorLoginsTable, OperatorSessionsTable } from './operator-tables.ts'
 import type { WebhookCursorsTable, WebhookDeliveriesTable, WebhookEndpointsTable } from './webhooks/tables.ts'
 
 /** Read as a `Buffer`, written as any bytes. */
@@ -63,6 +63,7 @@ export interface Database {
   readonly webhook_cursors: WebhookCursorsTable
   readonly webhook_deliveries: WebhookDeliveriesTable
   readonly operator_codes: OperatorCodesTable
+  readonly operator_logins: OperatorLoginsTable
   readonly operator_sessions: OperatorSessionsTable
   readonly operator_keys: OperatorKeysTable
   readonly schema_migrations: SchemaMigrationsTable

@@ -1,4 +1,4 @@
-// The tables of operators' codes, sessions and keys. Scopes are JSON texts; each secret is there by its hash only.
+// The tables of operators' codes, sessions, logins and keys. Scopes are JSON texts; each secret is there by its hash only.
 import type { OperatorKeyId, OperatorSessionId } from '@trunkline/core/domain/ids'
 import type { OperatorSession } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -18,6 +18,12 @@ export interface OperatorSessionsTable {
   origin: OperatorSession['origin']
   created_at: Timestamp
   last_used_at: Timestamp
+  expires_at: Timestamp
+}
+
+/** Logins by the provider that were completed lately, each once. */
+export interface OperatorLoginsTable {
+  state_hash: string
   expires_at: Timestamp
 }
 

@@ -2,7 +2,7 @@
 import type { OperatorKeyId, OperatorSessionId } from '@trunkline/core/domain/ids'
 import { type OperatorKey, type OperatorSession, parseOperatorScopes } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { NewOperatorCode, NewOperatorSession, OperatorStore } from '@trunkline/core/ports/operator-store'
+import type { LoginUse, NewOperatorCode, NewOperatorSession, OperatorStore, ProvenOperator } from '@trunkline/core/ports/operator-store'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
@@ -49,22 +49,32 @@ export class SqlOperatorStore implements OperatorStore {
         .returning(['operator', 'scopes'])
         .executeTakeFirst()
       if (code === undefined) return null
-      const row = await trx
-        .insertInto('operator_sessions')
-        .values({
-          session_id: session.sessionId,
-          secret_hash: session.secretHash,
-          operator: code.operator,
-          scopes: code.scopes,
-          origin: 'code',
-          created_at: now,
-          last_used_at: now,
-          expires_at: inMs(session.lifetimeMs)
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
+      const made = await addSession(trx, session, { ...code, origin: 'code' })
       await appendAudit(trx, auditOf(code.operator))
-      return sessionOf(row)
+      return made
+    })
+  }
+
+  useLogin(stateHash: string, keptMs: number, notesMax: number): Promise<LoginUse> {
+    return this.#session.write(async trx => {
+      await trx.deleteFrom('operator_logins').where('expires_at', '<', now).execute()
+      const { notes } = await trx.selectFrom('operator_logins').select(sql<string>`count(*)`.as('notes')).executeTakeFirstOrThrow()
+      if (Number(notes) >= notesMax) return 'full'
+      const { numInsertedOrUpdatedRows: noted } = await trx
+        .insertInto('operator_logins')
+        .values({ state_hash: stateHash, expires_at: inMs(keptMs) })
+        .onConflict(conflict => conflict.column('state_hash').doNothing())
+        .executeTakeFirst()
+      return noted === 1n ? 'first' : 'again'
+    })
+  }
+
+  createSession(session: NewOperatorSession, of: ProvenOperator, audit: AuditEntry): Promise<OperatorSession> {
+    return this.#session.write(async trx => {
+      await trx.deleteFrom('operator_sessions').where('expires_at', '<', now).execute()
+      const row = await addSession(trx, session, { operator: of.operator, scopes: writeDocument(of.scopes), origin: 'oidc' })
+      await appendAudit(trx, audit)
+      return row
     })
   }
 
@@ -151,6 +161,22 @@ export class SqlOperatorStore implements OperatorStore {
       return audited(trx, numDeletedRows, audit)
     })
   }
+}
+
+async function addSession(
+  trx: Kysely<Database>,
+  { sessionId, secretHash, lifetimeMs }: NewOperatorSession,
+  of: Pick<SessionRow, 'operator' | 'scopes' | 'origin'>
+): Promise<OperatorSession> {
+  const row = await trx
+    .insertInto('operator_sessions')
+    .values({
+      ...{ session_id: sessionId, secret_hash: secretHash, operator: of.operator, scopes: of.scopes, origin: of.origin },
+      ...{ created_at: now, last_used_at: now, expires_at: inMs(lifetimeMs) }
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return sessionOf(row)
 }
 
 function liveSessions(db: Kysely<Database>, idleMs: number) {

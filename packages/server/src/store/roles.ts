@@ -48,6 +48,7 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   webhook_cursors: CHANGE,
   webhook_deliveries: CHANGE,
   operator_codes: CHANGE,
+  operator_logins: CHANGE,
   operator_sessions: CHANGE,
   operator_keys: CHANGE,
   members: CHANGE,

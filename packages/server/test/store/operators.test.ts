@@ -86,6 +86,25 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal(await operators.endSession(lasting.sessionId, audit()), false)
     })
 
+    test('a login by the provider is used once, by however many at once, until its note is erased or too many are kept [S88]', async () => {
+      const { operators } = store
+      const hash = make.hash()
+      const uses = await Promise.all(Array.from({ length: 6 }, () => operators.useLogin(hash, HOUR, 100)))
+      assert.deepEqual(uses.sort(), ['again', 'again', 'again', 'again', 'again', 'first'])
+      assert.equal(await operators.useLogin(make.hash(), -1, 100), 'first')
+      assert.equal(await operators.useLogin(make.hash(), HOUR, 2), 'first', 'what has ended is not counted')
+      assert.equal(await operators.useLogin(make.hash(), HOUR, 2), 'full')
+      assert.equal(await operators.useLogin(hash, HOUR, 2), 'full')
+      assert.equal(await operators.useLogin(hash, HOUR, 3), 'again')
+    })
+
+    test('a proven operator has a session like one with a code', async () => {
+      const made = newSession()
+      const session = await store.operators.createSession(made, { operator: 'ada (idp.example)', scopes: ['read'] }, audit())
+      assert.deepEqual(await store.operators.useSession(made.secretHash, IDLE), session)
+      assert.deepEqual([session.operator, session.scopes, session.origin], ['ada (idp.example)', ['read'], 'oidc'])
+    })
+
     test('a key is found by its secret until it expires or is revoked', async () => {
       const { operators } = store
       const keyOf = async (expiresAt: OperatorKey['expiresAt']) => {

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/practice.ts'
+import { isLoopback } from '../../config/loopback.ts'
 import type { Finding, Known } from '../../preflight/finding.ts'
 
 /** Warns about settings that are unsafe on a service that others can reach. */

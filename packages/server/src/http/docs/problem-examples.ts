@@ -36,6 +36,7 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   connection_broken: { message: 'The broker no longer accepts this connection; have the user connect this broker again.' },
   connection_claimed: { message: 'This connection was claimed already.' },
   claim_refused: { message: 'The claim_code is wrong or no longer good; have the user connect again.' },
+  session_exists: { message: 'This browser is logged in as ada@host already; sign out first to log in as somebody else.' },
   webhook_endpoint_limit: { message: 'The platform has 16 endpoints, the maximum; delete one of them.' },
   webhook_endpoint_disabled: { message: 'The endpoint is disabled; enable it first, and it goes on where it was.' },
   order_not_open: { message: 'The order is filled and can no longer be changed.' },
@@ -50,6 +51,10 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   request_too_slow: { message: 'The request did not arrive in time.' },
   rate_limited: { message: 'Too many requests. Wait for the time in the retry-after header, then send fewer.' },
   broker_unavailable: { message: 'The broker does not respond, and no earlier data is stored; try again later.' },
+  login_provider_unavailable: {
+    message:
+      'login.example.com did not answer. Nobody was logged in. Try again shortly, or log in with a code: npm run cli -- operator link'
+  },
   store_unavailable: { message: 'The service cannot reach its database; nothing was changed. Try again shortly.' },
   shutting_down: { message: 'The service is shutting down; try again.' },
   internal: { message: 'An internal error occurred. Try again; if it persists, report the request_id to the operator.' }

@@ -42,6 +42,7 @@ export async function fillOperators({ operators }: { readonly operators: Operato
   for (const codeHash of [used, open]) await operators.createCode({ ...code, codeHash }, make.audit('operator.link'))
   const session = { sessionId: make.uuid<OperatorSessionId>(), secretHash: make.hash(), lifetimeMs: 3_600_000 }
   await operators.exchange(used, session, () => make.audit('operator.login'))
+  await operators.useLogin(make.hash(), 3_600_000, 100)
   const key = { keyId: make.uuid<OperatorKeyId>(), name: 'reports', scopes: ['read'], createdBy: 'ada@host' } as const
   await operators.createKey(
     { ...key, createdAt: make.at(0), lastUsedAt: null, expiresAt: null },

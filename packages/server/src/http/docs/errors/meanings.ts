@@ -133,6 +133,11 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'Have the user connect again.',
     again: 'changed'
   },
+  session_exists: {
+    meaning: 'For operators only: this browser has a session, which a login by the provider does not replace.',
+    remedy: 'Go on with that session, or sign out first.',
+    again: 'changed'
+  },
   webhook_endpoint_limit: {
     meaning: 'Your platform has as many webhook endpoints as it may have.',
     remedy: 'Delete one, or let one endpoint receive for several purposes.',
@@ -186,6 +191,12 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
   broker_unavailable: {
     meaning: 'The broker does not answer, or its rate limit is used up, and there is no earlier record to show.',
     remedy: 'Try again after the seconds in `retry-after`. The health of the connection says how long this has lasted.',
+    again: 'later'
+  },
+  login_provider_unavailable: {
+    meaning:
+      'For operators only: the provider that operators log in with did not answer, or its answer could not be read. Nobody was logged in.',
+    remedy: 'Try again, or log in with a code of `operator link`, which needs no provider. `check-config` tries the provider.',
     again: 'later'
   },
   store_unavailable: {

@@ -1,0 +1,147 @@
+// Logins of operators by the provider: begun by the console's page, and completed by it once the provider has sent the browser back.
+import type { AttemptLimits } from '@trunkline/core/app/authenticate'
+import { useLoginOnce } from '@trunkline/core/app/operators/provider-login'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OperatorGrant, OperatorSession } from '@trunkline/core/domain/operator'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { OperatorStore } from '@trunkline/core/ports/operator-store'
+import type { Hasher } from '@trunkline/core/ports/vault'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LoginRefused, ProviderUnavailable } from '../oidc/faults.ts'
+import { CALLBACK_PATH } from '../oidc/options.ts'
+import type { LoginProvider } from '../oidc/provider.ts'
+import type { OperatorAccess } from './access.ts'
+import type { PendingLogin, PendingLoginCookie } from './pending-login.ts'
+import { Places } from './places.ts'
+
+/** The pages of the console. */
+const PAGES = '/console/'
+/** Requests to the provider that visitors may cause at once. Apart from the places of operators' requests: it may be slow. */
+const PLACES = 8
+const RETRY_SECONDS = 5
+const OTHERWISE = 'Log in again, or with a code: npm run cli -- operator link'
+
+export interface ProviderLoginDeps {
+  readonly provider: LoginProvider
+  /** As the login page shows it. */
+  readonly name: string
+  readonly grants: readonly OperatorGrant[]
+  readonly publicUrl: () => string
+  readonly access: OperatorAccess
+  readonly pending: PendingLoginCookie
+  readonly attempts: AttemptLimits
+  readonly operators: Pick<OperatorStore, 'useLogin'>
+  readonly hasher: Hasher
+  readonly ids: Pick<Ids, 'secret'>
+  readonly log: Log
+}
+
+export class ProviderLogins {
+  readonly #deps: ProviderLoginDeps
+  readonly #places = new Places(PLACES)
+
+  constructor(deps: ProviderLoginDeps) {
+    this.#deps = deps
+  }
+
+  get name(): string {
+    return this.#deps.name
+  }
+
+  /**
+   * Begins a login in this browser, and returns the provider's address for it. `returnTo`: path and query of the console's page to show
+   * afterwards. @throws ServiceError header_invalid, session_exists, rate_limited, login_provider_unavailable; Malformed
+   */
+  async begin(request: FastifyRequest, reply: FastifyReply, returnTo: string): Promise<string> {
+    const { access, provider, ids, pending } = this.#deps
+    access.demandOwnPage(request)
+    const page = this.#pageOf(returnTo)
+    await access.demandNoSession(request, reply)
+    const login = { state: ids.secret(''), nonce: ids.secret(''), verifier: ids.secret(''), returnTo: page }
+    const url = await this.#asked(() => provider.begin(this.#redirectUri(), login))
+    pending.set(reply, login)
+    return url
+  }
+
+  /**
+   * Completes the login that this browser began, once. `answer`: the query that the provider sent back.
+   * @throws ServiceError header_invalid, session_exists, credentials_invalid, scope_missing, rate_limited, login_provider_unavailable
+   */
+  async complete(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: string
+  ): Promise<{ readonly session: OperatorSession; readonly returnTo: string }> {
+    const { access, pending, attempts, hasher } = this.#deps
+    access.demandOwnPage(request)
+    await access.demandNoSession(request, reply)
+    const login = pending.read(request)
+    const attempt = { of: 'key', address: request.ip, name: null, secretHash: hasher.hash(login?.state ?? '') } as const
+    return access.noted(request, async () => {
+      attempts.demandCalm(attempt)
+      try {
+        const session = await this.#completed(request, reply, login, answer)
+        attempts.undecided(attempt)
+        return session
+      } catch (error) {
+        const code = error instanceof ServiceError ? error.code : null
+        if (code === 'scope_missing') access.noteDenied(request)
+        if (code === 'scope_missing' || code === 'credentials_invalid') attempts.failed(attempt)
+        else attempts.undecided(attempt)
+        throw error
+      }
+    })
+  }
+
+  async #completed(request: FastifyRequest, reply: FastifyReply, login: PendingLogin | null, answer: string) {
+    const { access, pending, provider, grants, hasher } = this.#deps
+    const state = new URLSearchParams(answer).get('state') ?? ''
+    // A wrong one leaves the cookie: a link of somebody else must not end a login that is under way.
+    if (login === null || !hasher.equal(hasher.hash(state), hasher.hash(login.state)))
+      throw refused('This login was not begun in this browser, or more than ten minutes ago.')
+    await useLoginOnce(this.#deps, login.state)
+    pending.clear(reply)
+    const identity = await this.#asked(() => provider.complete(this.#redirectUri(), answer, login))
+    const session = await access.enterProven(request, reply, identity, grants)
+    return { session, returnTo: login.returnTo }
+  }
+
+  /** Asks the provider. Its failures are what the login page shows. */
+  async #asked<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { provider, log } = this.#deps
+    try {
+      return await this.#places.run(work)
+    } catch (cause) {
+      if (cause instanceof LoginRefused) {
+        log.info('the login provider proved nobody', { provider: provider.host, reason: cause.message })
+        throw refused(`${provider.host} ${cause.message}.`)
+      }
+      if (!(cause instanceof ProviderUnavailable)) throw cause
+      log.warn('the login provider cannot be used', { provider: provider.host, reason: cause.message })
+      throw new ServiceError(
+        'login_provider_unavailable',
+        `${provider.host} ${cause.message}. Nobody was logged in. Try again shortly, or log in with a code: npm run cli -- operator link`,
+        { retryAfterSeconds: RETRY_SECONDS }
+      )
+    }
+  }
+
+  #redirectUri(): string {
+    return `${this.#deps.publicUrl()}${CALLBACK_PATH}`
+  }
+
+  /** The path and query of a page of the console, as a browser reads them. */
+  #pageOf(given: string): string {
+    const origin = new URL(this.#deps.publicUrl()).origin
+    const url = URL.parse(given, origin)
+    if (url === null || url.origin !== origin || !url.pathname.startsWith(PAGES))
+      throw new Malformed('return_to', `a page below ${PAGES}`, given)
+    return `${url.pathname}${url.search}`
+  }
+}
+
+function refused(why: string): ServiceError {
+  return new ServiceError('credentials_invalid', `${why} ${OTHERWISE}`)
+}
