@@ -1,4 +1,4 @@
-import { orderSteps } from '@trunkline/core/app/operators/order-steps'
+import { orderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
 import { plainText, uuidInPath } from '../../http/params.ts'
