@@ -1,6 +1,7 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
-import { type OrderSteps, STEP_KINDS } from '@trunkline/core/app/operators/order-steps'
+import { STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
+import { ATTEMPTS_MAX, AUDIT_MAX, type MissingSteps, type OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
@@ -142,24 +143,37 @@ export const orderRow = record('OperatorOrder', 'An order, and whose it is.', {
 })
 export const orderPage = page('OperatorOrderPage', orderRow)
 
+/** What each kind of step is. */
+const STEPS: Readonly<Record<StepKind, string>> = {
+  request: 'an audit entry about the order: of a platform, an operator, or the service, which adopts orders that were placed elsewhere',
+  recorded: 'written with its first event, before anything was sent',
+  sent: 'sent to the broker, once at most. `attempts` is counted before: only with `is_proved` is it known that it was sent',
+  answer:
+    'the broker acknowledged or refused the order, which became known as `known_by` says. What it said is from the event of that time',
+  settled: 'it was proved without the broker’s word that it does not have the order, as `known_by` and `submission_state` say',
+  change: 'an event, with what the order said at that time',
+  delivery:
+    'an attempt to send an event to a webhook endpoint. `carried` is null if it was not recorded which events of its range the message had'
+}
 const step = Type.Object(
   {
-    step: oneOf(STEP_KINDS, {
-      description:
-        '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint.'
-    }),
+    step: oneOf(STEP_KINDS, { description: `${STEP_KINDS.map(kind => `\`${kind}\`: ${STEPS[kind]}`).join('; ')}.` }),
     at: nullable(timestamp, 'When it happened; null: that is not recorded.'),
     source: oneOf(['audit', 'order', 'event', 'delivery'], { description: 'Which record says so.' })
   },
   {
     title: 'OrderStep',
-    description: 'One step of an order, with the evidence that its record has. A null is not known.',
+    description:
+      'One step of an order, with the evidence that its record has. A null is not known; of `source` `event`, `delivery` or `audit` it is what that record did not have, but for `carried`.',
     additionalProperties: scalar
   }
 )
-export const stepsRecord = record('OrderSteps', 'What became of an order. What was not recorded is null, and nothing is inferred.', {
+export const stepsRecord = record('OrderSteps', 'What became of an order, as it was recorded.', {
   data: Type.Array(step),
-  incomplete: nullable(Type.String(), 'Which steps are missing, and why; null: none are.')
+  incomplete: nullable(
+    Type.String(),
+    'Which steps are missing, and why; null: none are, but for attempts that are not kept any more (30 days, 10,000 of an endpoint).'
+  )
 })
 
 export const auditRow = record('AuditEntry', 'Who did what to what.', {
@@ -272,15 +286,21 @@ export function presentOrderRow(order: Order): Static<typeof orderRow> {
   return { platform_id: order.platformId, user_key: order.userKey, ...presentOrder(order) }
 }
 
-export function presentSteps({ steps, events, deliveriesComplete }: OrderSteps): Static<typeof stepsRecord> {
-  const reasons = [
-    ...(events === 'erased' ? ['The first events of the order are no longer kept.'] : []),
-    ...(events === 'goes_on' ? ['The user’s log is longer than what one request looks through; read the rest with GET /events.'] : []),
-    ...(deliveriesComplete ? [] : ['There are more deliveries than one request returns.'])
-  ]
+/** What is said of steps that are missing. */
+const MISSING: Readonly<Record<MissingSteps, string>> = {
+  later_requests: `The order has more than ${AUDIT_MAX} audit entries: those after the first ${AUDIT_MAX} are missing.`,
+  erased_changes: 'The first events of the order are no longer kept: their changes, and attempts to deliver them, are missing.',
+  unfound_changes:
+    'The first events of the order were not found at its time, which happens where the clocks of nodes differed by more than a minute: their changes, and attempts to deliver them, are missing. Read the user’s events with GET /events.',
+  later_changes:
+    'The user’s log is longer than what one request looks through: later changes, and attempts to deliver them, may be missing. Read the rest with GET /events.',
+  later_attempts: `Only the first ${ATTEMPTS_MAX} attempts to deliver events of the user since then were looked through: later ones may be missing.`
+}
+
+export function presentSteps({ steps, missing }: OrderSteps): Static<typeof stepsRecord> {
   return {
     data: steps.map(({ kind, at, source, evidence }) => ({ ...evidence, step: kind, at, source })),
-    incomplete: reasons.length === 0 ? null : reasons.join(' ')
+    incomplete: missing.length === 0 ? null : missing.map(part => MISSING[part]).join(' ')
   }
 }
 

@@ -8,7 +8,8 @@ import { OPERATOR_SCOPES, type OperatorKey } from '@trunkline/core/domain/operat
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { sql } from 'kysely'
-import { buildStore, openEngine, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { Client } from 'pg'
+import { buildStore, openEngine, openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { testDeps } from './deps.ts'
 import { copyStore } from './template.ts'
@@ -27,10 +28,10 @@ async function embedded(): Promise<{ settings: StoreSettings; cleanUp: () => Pro
   return { settings: { kind: 'embedded', dataDir }, cleanUp: () => rm(directory, { recursive: true }) }
 }
 
-async function postgres(): Promise<{ settings: StoreSettings; cleanUp: () => Promise<void> }> {
+async function postgres(): Promise<{ settings: StoreSettings; cleanUp: () => Promise<void>; url: string }> {
   const cluster = await sharedPostgres()
   const database = await createDatabase(cluster.url)
-  return { settings: { kind: 'postgres', url: database.url, poolMax: 4 }, cleanUp: () => database.drop() }
+  return { settings: { kind: 'postgres', url: database.url, poolMax: 4 }, cleanUp: () => database.drop(), url: database.url }
 }
 
 for (const [name, open] of [['the embedded engine', embedded] as const, ['PostgreSQL', postgres] as const]) {
@@ -201,7 +202,7 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal((await store.operatorReads.auditOfOrder(orderId, 1)).length, 1)
     })
 
-    test('attempts for a user are found from a time on, the oldest first', async () => {
+    test('attempts for a user are found from a time on, the oldest first, and the newest of them', async () => {
       const platform = make.platform()
       await store.platforms.create(platform, make.hash(), make.audit())
       const user = make.user(platform)
@@ -217,6 +218,34 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
         found.map(({ startedAt }) => startedAt),
         [make.at(2_000), make.at(3_000)]
       )
+      const newest = await store.operatorReads.newestDeliveries(user.userKey, 2)
+      assert.deepEqual(
+        newest.map(({ startedAt }) => startedAt),
+        [make.at(3_000), make.at(2_000)]
+      )
     })
   })
 }
+
+test('an entry that is chained between the two reads is found once', async () => {
+  const { settings, cleanUp, url } = await postgres()
+  const client = new Client({ connectionString: url })
+  try {
+    await using store = await openStore(settings, testDeps())
+    const orderId = make.uuid<never>()
+    await store.audit.append({ ...make.audit('order.place'), target: orderId })
+    while ((await store.audit.seal(100)) > 0);
+    // As a reader sees it that has read the waiting entries before the chain.
+    await client.connect()
+    await client.query('insert into audit_pending (entry) select entry from audit_log')
+    const found = await store.operatorReads.auditOfOrder(orderId, 10)
+    assert.deepEqual(
+      found.map(({ action, position }) => [action, position]),
+      [['order.place', 1]]
+    )
+    assert.equal((await store.operatorReads.auditBefore(null, 10)).length, 1)
+  } finally {
+    await client.end()
+    await cleanUp()
+  }
+})
