@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isSignedOut, Refusal } from './api.ts'
-import { codeIn } from './login-code.ts'
+import { LinkCode } from './link-code.ts'
 import { Gate } from './parts/gate.tsx'
 import { answerIn } from './provider-login.ts'
 import { sessionQuery } from './reads.ts'
@@ -16,13 +16,10 @@ import './style/phone.css'
 import { applyTheme, keptTheme } from './theme.ts'
 
 // Before anything else: a code must not stay in the address, the history or a copied link.
-let code = codeIn(location.hash)
-if (code !== null) history.replaceState(history.state, '', `${location.pathname}${location.search}`)
-const takeCode = () => {
-  const taken = code
-  code = null
-  return taken
-}
+const code = new LinkCode()
+code.leaveAddress()
+// A link that is pasted into the address of this page loads nothing: only the fragment is new.
+addEventListener('hashchange', () => code.leaveAddress())
 // The same for what a provider sent: the browser is no longer at the callback, where a reload would send it again.
 let answer = answerIn(location)
 if (answer !== null) history.replaceState(history.state, '', '/console/')
@@ -59,7 +56,7 @@ if (place === null) throw new Error('expected an element with the id console in 
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Gate takeCode={takeCode} takeAnswer={takeAnswer}>
+      <Gate code={code} takeAnswer={takeAnswer}>
         <RouterProvider router={router} />
       </Gate>
     </QueryClientProvider>

@@ -7,30 +7,31 @@ import { Label } from 'react-aria-components/Label'
 import { Text } from 'react-aria-components/Text'
 import { TextField } from 'react-aria-components/TextField'
 import { API, isSignedOut, Refusal, send } from '../api.ts'
+import type { LinkCode } from '../link-code.ts'
 import { codeFrom } from '../login-code.ts'
 import { beginLogin, completeLogin } from '../provider-login.ts'
 import { loginOptionsQuery, sessionQuery } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
 interface GateProps {
-  /** The code of the link that opened this page: once, then null. */
-  readonly takeCode: () => string | null
+  /** Of the link that opened this page. */
+  readonly code: LinkCode
   /** What a login provider sent, if it sent the browser here: once, then null. */
   readonly takeAnswer: () => string | null
   readonly children: ReactNode
 }
 
 /** Shows its content to a session. A code, or what a provider sent, is used only where there is none: it never replaces a session. */
-export function Gate({ takeCode, takeAnswer, children }: GateProps): ReactNode {
+export function Gate({ code, takeAnswer, children }: GateProps): ReactNode {
   const session = useQuery(sessionQuery)
   const isSignedIn = session.data !== undefined && !isSignedOut(session.error)
   useEffect(() => {
     if (!isSignedIn) return
-    takeCode()
     takeAnswer()
-  }, [isSignedIn, takeCode, takeAnswer])
+    return code.receive(() => undefined)
+  }, [isSignedIn, code, takeAnswer])
   if (isSignedIn) return children
-  if (isSignedOut(session.error)) return <Login takeCode={takeCode} takeAnswer={takeAnswer} />
+  if (isSignedOut(session.error)) return <Login code={code} takeAnswer={takeAnswer} />
   return (
     <LoginFrame>
       {session.error === null ? <Reading what="your session" /> : <Failure error={session.error} again={() => void session.refetch()} />}
@@ -40,7 +41,7 @@ export function Gate({ takeCode, takeAnswer, children }: GateProps): ReactNode {
 
 const NEW_LINK = 'A code works once and for ten minutes. Create another link with the command above.'
 
-function Login({ takeCode, takeAnswer }: Omit<GateProps, 'children'>): ReactNode {
+function Login({ code, takeAnswer }: Omit<GateProps, 'children'>): ReactNode {
   const [pasted, setPasted] = useState('')
   const queries = useQueryClient()
   const exchange = useMutation({
@@ -49,10 +50,7 @@ function Login({ takeCode, takeAnswer }: Omit<GateProps, 'children'>): ReactNode
     onSuccess: () => queries.resetQueries()
   })
   const { mutate } = exchange
-  useEffect(() => {
-    const code = takeCode()
-    if (code !== null) mutate(code)
-  }, [takeCode, mutate])
+  useEffect(() => code.receive(mutate), [code, mutate])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (pasted.trim() !== '') mutate(codeFrom(pasted))

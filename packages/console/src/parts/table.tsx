@@ -4,7 +4,9 @@ import { type ReactNode, useMemo } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { counted } from '../format.ts'
 import { type List, PAGE_ROWS } from '../reads.ts'
+import { distinctIds } from '../row-ids.ts'
 import { Failure, Reading } from './states.tsx'
+import { Time } from './values.tsx'
 
 /** A column. On a phone each row is a block, with the names of the columns before its values. */
 export interface Column<Row> {
@@ -50,7 +52,12 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
       <p className="after" role="status" aria-busy={isReading}>
         {isReading
           ? `Reading ${what}…`
-          : `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${counted(rows.length)}${extentOf(rows.length, list, hasOnePage)}`}
+          : `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${counted(rows.length)}${extentOf(rows.length, list, hasOnePage)}. `}
+        {!isReading && (
+          <>
+            Read at <Time at={new Date(list.readAt).toISOString()} />.
+          </>
+        )}
       </p>
       <div className="buttons">
         {more !== null && (
@@ -68,8 +75,8 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
 
 /** Whether there are more rows than those that are shown. */
 function extentOf(length: number, { more, isAtBound }: List<unknown>, hasOnePage: boolean): string {
-  if (isAtBound) return '. There are more, which this page does not show. Narrow the list with a filter.'
-  if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter.'
+  if (isAtBound) return '. There are more, which this page does not show. Narrow the list with a filter'
+  if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter'
   return more === null ? ', all that there are' : ''
 }
 
@@ -84,7 +91,8 @@ export function Rows<Row extends object>({
   readonly idOf: (row: Row) => string
 }): ReactNode {
   const definitions = useMemo(() => definitionsOf(columns), [columns])
-  const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: idOf })
+  const ids = useMemo(() => distinctIds(rows.map(idOf)), [rows, idOf])
+  const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: (_row, index) => ids[index] ?? String(index) })
   const numbers = new Set(columns.flatMap(({ name, isNumber }) => (isNumber === true ? [name] : [])))
   const classOf = (name: string) => (numbers.has(name) ? 'number' : undefined)
   return (
