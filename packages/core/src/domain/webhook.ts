@@ -18,6 +18,17 @@ export interface WebhookFilter {
   readonly orderStatuses: readonly OrderStatus[] | null
 }
 
+/** What a filter looks at of an event. */
+export type FilteredEvent =
+  | { readonly topic: 'orders'; readonly data: { readonly status: OrderStatus } }
+  | { readonly topic: Exclude<EventTopic, 'orders'> }
+
+/** Of orders, the statuses are compared, too; other topics have none. */
+export function passes({ topics, orderStatuses }: WebhookFilter, event: FilteredEvent): boolean {
+  if (topics !== null && !topics.includes(event.topic)) return false
+  return event.topic !== 'orders' || orderStatuses === null || orderStatuses.includes(event.data.status)
+}
+
 export interface WebhookEndpoint {
   readonly endpointId: WebhookEndpointId
   readonly platformId: PlatformId

@@ -1,6 +1,7 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
-import { type OrderSteps, STEP_KINDS } from '@trunkline/core/app/operators/order-steps'
+import { STEP_KINDS } from '@trunkline/core/app/operators/order-step'
+import type { OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
@@ -124,7 +125,7 @@ const step = Type.Object(
   {
     step: oneOf(STEP_KINDS, {
       description:
-        '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint.'
+        '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint; `carried` is null where it was not recorded whether its message had one of this order, only that its range did.'
     }),
     at: nullable(timestamp, 'When it happened; null: that is not recorded.'),
     source: oneOf(['audit', 'order', 'event', 'delivery'], { description: 'Which record says so.' })

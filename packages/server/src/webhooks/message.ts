@@ -1,7 +1,7 @@
 // What an endpoint is sent of a user's log: the events at hand that pass its filter, in the bytes of the stream.
 import { createHash } from 'node:crypto'
 import type { EventId, UserId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
-import type { WebhookCursor, WebhookFilter } from '@trunkline/core/domain/webhook'
+import { passes, type WebhookCursor, type WebhookFilter } from '@trunkline/core/domain/webhook'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import { updateBytes } from '../wire/update.ts'
 
@@ -74,12 +74,6 @@ export function nextStretch(of: StretchOf): Stretch {
   const messageId = messageIdOf(of, taken, isErased ? [from, erasedTo] : null)
   const body = bodyOf(parts)
   return { message: { messageId, body, from, to: lastPassed, firstEventId: first?.eventId ?? null, count: parts.length }, to }
-}
-
-/** Of orders, the statuses are compared, too; other topics have none. */
-export function passes({ topics, orderStatuses }: WebhookFilter, event: LoggedEvent): boolean {
-  if (topics !== null && !topics.includes(event.topic)) return false
-  return event.topic !== 'orders' || orderStatuses === null || orderStatuses.includes(event.data.status)
 }
 
 /** The body of a test message. */

@@ -8,11 +8,14 @@ import type { EventStore, LoggedEvent } from '../../ports/store.ts'
 export const LOOKED_THROUGH_MAX = 5_000
 const PAGE = 500
 /** Events of a user are in the order of their commits. Clocks of two owners may differ by less than this. */
-const CLOCKS_MS = 60_000
+export const CLOCKS_MS = 60_000
+
+/** An event with a change of an order. */
+export type LoggedChange = Extract<LoggedEvent, { readonly topic: 'orders' }>
 
 export interface OrderEvents {
   /** Ascending. */
-  readonly events: readonly LoggedEvent[]
+  readonly events: readonly LoggedChange[]
   /** `all` of them; the first ones are `erased`; or the log `goes_on` behind what was looked through. */
   readonly found: 'all' | 'erased' | 'goes_on'
 }
@@ -24,30 +27,34 @@ export async function eventsOfOrder(
 ): Promise<OrderEvents> {
   const { oldest, last } = await events.span(order.userKey)
   const start = await seqBefore(events, order, oldest, last)
-  const found: LoggedEvent[] = []
+  const found: LoggedChange[] = []
   let after = start
   while (after < last && after - start < LOOKED_THROUGH_MAX) {
     const page = await events.read(order.userKey, after, PAGE)
     const [end] = page.slice(-1)
     if (end === undefined) break
-    found.push(...page.filter(event => event.topic === 'orders' && event.data.orderId === order.orderId))
+    found.push(...page.filter(event => isOf(order, event)))
     after = end.seq
     if (hasEnded(order, found)) break
   }
   return { events: found, found: foundOf(found, after < last && !hasEnded(order, found)) }
 }
 
+function isOf({ orderId }: Order, event: LoggedEvent): event is LoggedChange {
+  return event.topic === 'orders' && event.data.orderId === orderId
+}
+
 /** The first event of an order says that it is new: its first revision. */
-function foundOf(found: readonly LoggedEvent[], goesOn: boolean): OrderEvents['found'] {
+function foundOf(found: readonly LoggedChange[], goesOn: boolean): OrderEvents['found'] {
   const [first] = found
   if (goesOn) return 'goes_on'
-  return first?.topic === 'orders' && first.data.revision === 1 ? 'all' : 'erased'
+  return first?.data.revision === 1 ? 'all' : 'erased'
 }
 
 /** Whether the last change that platforms saw is among them. Bookkeeping grows the revision without an event. */
-function hasEnded(order: Order, found: readonly LoggedEvent[]): boolean {
+function hasEnded(order: Order, found: readonly LoggedChange[]): boolean {
   const [newest] = found.slice(-1)
-  if (isOpen(order.status) || newest?.topic !== 'orders') return false
+  if (isOpen(order.status) || newest === undefined) return false
   return newest.data.status === order.status && newest.data.fills.length === order.fills.length
 }
 

@@ -1,4 +1,4 @@
-import { orderSteps } from '@trunkline/core/app/operators/order-steps'
+import { orderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { type ConnectionId, type OrderId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'

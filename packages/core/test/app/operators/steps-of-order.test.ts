@@ -1,21 +1,22 @@
 // What operators are shown of an order: only what is stored, in its order, and null where nothing is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventsOfOrder, LOOKED_THROUGH_MAX } from '@trunkline/core/app/operators/order-events'
-import { orderSteps, stepsOf } from '@trunkline/core/app/operators/order-steps'
+import { eventsOfOrder, LOOKED_THROUGH_MAX, type LoggedChange } from '@trunkline/core/app/operators/order-events'
+import { DELIVERIES_MAX, orderSteps, stepsOf } from '@trunkline/core/app/operators/steps-of-order'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { type EventId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { PlacedEntry } from '@trunkline/core/ports/operator-reads'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
+import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import { anOrder } from '../../domain/an-order.ts'
 
 const id = <Id extends string>(n: number) => parseUuid<never>(`00000000-0000-7000-9000-${String(n).padStart(12, '0')}`, 'id') as Id
 const START = epochMs(parseTimestamp('2026-11-20T14:30:00Z', 'at'))
 const time = (ms: number) => timestampOfMs(START + ms)
 
-function event(seq: number, order: Order, ms: number): LoggedEvent {
+function event(seq: number, order: Order, ms: number): LoggedChange {
   const { userKey, accountId } = order
   return { eventId: id<EventId>(seq), userKey, seq, accountId, at: time(ms), topic: 'orders', data: order }
 }
@@ -23,6 +24,34 @@ function event(seq: number, order: Order, ms: number): LoggedEvent {
 function entry(action: string, ms: number): PlacedEntry {
   const who = { actor: 'user:u', ip: '192.0.2.1', requestId: 'r-1' }
   return { ...who, action, at: time(ms), target: 'o', result: 'ok', detail: { clOrdId: 'order-1' }, position: 7 }
+}
+
+/** An attempt to send the events from `from` to `to`, the first of them another order's. */
+function delivery(from: number, to: number, changes: Partial<WebhookDelivery> = {}): WebhookDelivery {
+  return {
+    ...{ deliveryId: id(901), endpointId: id(902), messageId: 'msg_1', userKey: anOrder().userKey },
+    ...{ events: { from, to, firstEventId: id(999), count: 2 }, reason: 'event', attempt: 1, startedAt: time(100), tookMs: 5 },
+    ...{ requestHeaders: {}, requestBytes: 1, answer: { status: 204, body: '', isCut: false }, failure: null, retryAt: null },
+    ...{ filter: { topics: null, orderStatuses: null }, ...changes }
+  }
+}
+
+/** What one order's steps are read from. */
+interface Stored {
+  readonly order: Order
+  readonly audit?: readonly PlacedEntry[]
+  readonly events?: readonly LoggedEvent[]
+  readonly deliveries?: readonly WebhookDelivery[]
+}
+
+async function stepsIn({ order, audit = [], events = [], deliveries = [] }: Stored) {
+  const store = { orders: { find: async () => order }, events: logOf(events) }
+  const reads = {
+    auditOfOrder: async (target: unknown, limit: number) => audit.filter(entry => entry.target === target).slice(0, limit),
+    deliveriesOf: async (_user: unknown, from: string, limit: number) =>
+      deliveries.filter(({ startedAt }) => startedAt >= from).slice(0, limit)
+  }
+  return await orderSteps(Object({ store, reads }), order.orderId)
 }
 
 /** A log that also says how many events were read. */
@@ -99,6 +128,44 @@ test('what is erased, and what lies beyond the search, is said', async () => {
   const busy = Array.from({ length: LOOKED_THROUGH_MAX + 10 }, (_, index) => event(index + 2, anOrder({ orderId: id(99) }), index))
   const beyond = await eventsOfOrder({ events: logOf([event(1, anOrder(), 0), ...busy]) }, order)
   assert.deepEqual([beyond.events.length, beyond.found], [1, 'goes_on'])
+})
+
+test('an attempt is a step of the orders whose events its message had, and of no others', async () => {
+  const order = anOrder({ status: 'filled', revision: 2 })
+  const events = [event(11, anOrder({ status: 'pending' }), 0), event(12, order, 10)]
+  const carriedBy = async (...deliveries: readonly WebhookDelivery[]) =>
+    (await stepsIn({ order, events, deliveries })).steps.flatMap(({ kind, evidence }) => (kind === 'delivery' ? [evidence.carried] : []))
+  const only = (topics: 'orders' | 'balances', orderStatuses: 'filled' | 'working' | null) => ({
+    filter: { topics: [topics], orderStatuses: orderStatuses === null ? null : [orderStatuses] }
+  })
+  assert.deepEqual(await carriedBy(delivery(10, 14), delivery(10, 11), delivery(12, 14)), [true, true, true])
+  assert.deepEqual(await carriedBy(delivery(8, 10), delivery(13, 14)), [], 'beside the range')
+  assert.deepEqual(await carriedBy(delivery(10, 14, only('balances', null)), delivery(10, 14, only('orders', 'working'))), [])
+  assert.deepEqual(await carriedBy(delivery(10, 14, only('orders', 'filled'))), [true])
+  assert.deepEqual(await carriedBy(delivery(10, 11, only('orders', 'filled'))), [], 'the event with that status is not in the range')
+  const erased = { from: 10, to: 14, firstEventId: null, count: 1 }
+  assert.deepEqual(await carriedBy(delivery(10, 14, { events: erased }), delivery(10, 14, { events: null })), [])
+})
+
+test('of an attempt whose filter was not recorded it is not known what its message had, but for its first event', async () => {
+  const order = anOrder()
+  const { filter: _, ...older } = delivery(10, 14)
+  const first = { from: 11, to: 14, firstEventId: id<EventId>(11), count: 2 }
+  const deliveries = [older, { ...older, events: { ...first, from: 12, firstEventId: id<EventId>(12) } }, { ...older, events: first }]
+  const { steps } = await stepsIn({ order, events: [event(11, order, 0)], deliveries })
+  assert.deepEqual(
+    steps.filter(({ kind }) => kind === 'delivery').map(({ evidence }) => evidence.carried),
+    [null, true]
+  )
+})
+
+test('more attempts than one read looks through are said to be missing', async () => {
+  const order = anOrder()
+  const of = async (count: number) =>
+    await stepsIn({ order, events: [event(11, order, 0)], deliveries: Array.from({ length: count }, () => delivery(11, 11)) })
+  const [all, more] = [await of(DELIVERIES_MAX), await of(DELIVERIES_MAX + 1)]
+  assert.deepEqual([all.steps.length, all.deliveriesComplete], [3 + DELIVERIES_MAX, true])
+  assert.deepEqual([more.steps.length, more.deliveriesComplete], [3 + DELIVERIES_MAX, false])
 })
 
 test('an order that is not there is an error with its code', async () => {
