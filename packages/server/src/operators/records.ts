@@ -1,6 +1,6 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
-import { STEP_KINDS } from '@trunkline/core/app/operators/order-step'
+import { STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
 import type { OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
@@ -121,12 +121,21 @@ export const orderRow = record('OperatorOrder', 'An order, and whose it is.', {
 })
 export const orderPage = page('OperatorOrderPage', orderRow)
 
+/** What each kind of step is. */
+const STEPS: Readonly<Record<StepKind, string>> = {
+  request: 'an audit entry about the order: of a platform, an operator, or the service, which adopts orders that were placed elsewhere',
+  recorded: 'written with its first event, before anything was sent',
+  sent: 'sent to the broker, once at most. `attempts` is counted before: only with `is_proved` is it known that it was sent',
+  answer:
+    'the broker acknowledged or refused the order, which became known as `known_by` says. What it said is from the event of that time',
+  settled: 'it was proved without the broker’s word that it does not have the order, as `known_by` and `submission_state` say',
+  change: 'an event, with what the order said at that time',
+  delivery:
+    'an attempt to send an event to a webhook endpoint. `carried` is null if it was not recorded which events of its range the message had'
+}
 const step = Type.Object(
   {
-    step: oneOf(STEP_KINDS, {
-      description:
-        '`request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent; `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an attempt to send an event to a webhook endpoint; `carried` is null where it was not recorded whether its message had one of this order, only that its range did.'
-    }),
+    step: oneOf(STEP_KINDS, { description: `${STEP_KINDS.map(kind => `\`${kind}\`: ${STEPS[kind]}`).join('; ')}.` }),
     at: nullable(timestamp, 'When it happened; null: that is not recorded.'),
     source: oneOf(['audit', 'order', 'event', 'delivery'], { description: 'Which record says so.' })
   },

@@ -1,5 +1,5 @@
 // What a step of an order is, and how each record becomes one. A fact that a record does not have is null.
-import type { Order } from '../../domain/order.ts'
+import type { Order, SubmissionState } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import { passes } from '../../domain/webhook.ts'
@@ -7,7 +7,7 @@ import type { PlacedEntry } from '../../ports/operator-reads.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
 import type { LoggedChange } from './order-events.ts'
 
-export const STEP_KINDS = ['request', 'recorded', 'sent', 'answer', 'change', 'delivery'] as const
+export const STEP_KINDS = ['request', 'recorded', 'sent', 'answer', 'settled', 'change', 'delivery'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
 /** Facts about a step; null: not known. */
@@ -40,32 +40,61 @@ export function recordedStep({ entryTime, tradingDay, clOrdId, submission }: Ord
   return { kind: 'recorded', at: first.at, source: 'event', evidence: { ...evidence, seq: first.seq, event_id: first.eventId } }
 }
 
-/** The time of the first byte is not recorded; when the state became known is. */
-export function sentSteps({
-  submission,
-  brokerClOrdId,
-  brokerOrderId,
-  brokerStatus,
-  brokerMessage,
-  rejectCode
-}: Order): readonly OrderStep[] {
-  const { state, attempts, since, method } = submission
-  if (state === 'external') return []
-  const sent: OrderStep = {
-    kind: 'sent',
-    at: null,
-    source: 'order',
-    evidence: { attempts, broker_cl_ord_id: brokerClOrdId, known_at: since }
+/**
+ * None if the order was never sent. The time of the first byte is not recorded, and the one attempt is counted before it: only what the
+ * broker said proves that it was made.
+ */
+export function sentSteps({ submission: { state, since, attempts }, brokerClOrdId }: Order): readonly OrderStep[] {
+  if (attempts === 0) return []
+  const isProved = SETTLEMENTS[state] === 'answer'
+  const known = { is_proved: isProved ? true : null, known_at: isProved ? since : null }
+  const evidence = { attempts, ...known, submission_state: state, broker_cl_ord_id: brokerClOrdId }
+  return [{ kind: 'sent', at: null, source: 'order', evidence }]
+}
+
+/** What ends the question whether the broker has the order: what the broker said, or what proved without it; null: nothing does. */
+const SETTLEMENTS: Readonly<Record<SubmissionState, 'answer' | 'settled' | null>> = {
+  acknowledged: 'answer',
+  refused: 'answer',
+  refused_by_gateway: 'settled',
+  not_sent: 'settled',
+  not_received: 'settled',
+  submitting: null,
+  unknown: null,
+  external: null
+}
+
+/** How it became known whether the broker has the order, and the event of that commit, with what the order said then. */
+export interface Settlement {
+  readonly step: OrderStep
+  /** Null: it is not there, so what the order said then is not known: it may have changed since. */
+  readonly event: LoggedChange | null
+}
+
+/** Null while it is not known, and for an order placed elsewhere. */
+export function settlementOf({ submission }: Order, changes: readonly LoggedChange[]): Settlement | null {
+  const { state, since, method, attempts } = submission
+  const kind = SETTLEMENTS[state]
+  if (kind === null) return null
+  const event = changes.find(({ data }) => data.submission.state === state && data.submission.since === since) ?? null
+  // The record says `reply` of an order that was not sent, to which there was none.
+  const knownBy = kind === 'settled' && attempts === 0 ? null : method
+  const evidence = { submission_state: state, known_by: knownBy, ...(event === null ? NOT_KNOWN : saidAt(event)) }
+  return { step: { kind, at: since, source: event === null ? 'order' : 'event', evidence }, event }
+}
+
+const NOT_KNOWN = { seq: null, event_id: null, broker_order_id: null, broker_status: null, broker_message: null, reject_code: null }
+
+function saidAt({ seq, eventId, data }: LoggedChange): Readonly<Record<keyof typeof NOT_KNOWN, string | number | null>> {
+  const { brokerOrderId, brokerStatus, brokerMessage, rejectCode } = data
+  return {
+    seq,
+    event_id: eventId,
+    broker_order_id: brokerOrderId,
+    broker_status: brokerStatus,
+    broker_message: brokerMessage,
+    reject_code: rejectCode
   }
-  const isAnswered = state !== 'submitting' && state !== 'unknown'
-  const reported = { broker_order_id: brokerOrderId, broker_status: brokerStatus, broker_message: brokerMessage, reject_code: rejectCode }
-  const answer: OrderStep = {
-    kind: 'answer',
-    at: isAnswered ? since : null,
-    source: 'order',
-    evidence: { submission_state: state, known_by: method, ...reported }
-  }
-  return [sent, answer]
 }
 
 export function changeStep({ seq, eventId, at, data }: LoggedChange): OrderStep {
@@ -77,7 +106,9 @@ export function changeStep({ seq, eventId, at, data }: LoggedChange): OrderStep 
     submission_state: data.submission.state,
     filled_quantity: filledQuantity(data),
     fills: data.fills.length,
-    broker_status: data.brokerStatus
+    broker_status: data.brokerStatus,
+    broker_message: data.brokerMessage,
+    reject_code: data.rejectCode
   }
   return { kind: 'change', at, source: 'event', evidence }
 }

@@ -7,7 +7,7 @@ import type { OperatorReads, PlacedEntry } from '../../ports/operator-reads.ts'
 import type { Store } from '../../ports/store.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
 import { CLOCKS_MS, eventsOfOrder, type LoggedChange, type OrderEvents } from './order-events.ts'
-import { changeStep, deliverySteps, type OrderStep, recordedStep, requestStep, sentSteps } from './order-step.ts'
+import { changeStep, deliverySteps, type OrderStep, recordedStep, requestStep, sentSteps, settlementOf } from './order-step.ts'
 
 export interface OrderSteps {
   readonly order: Order
@@ -56,14 +56,40 @@ export function stepsOf(
   const requests = audit.map(requestStep)
   const placed = requests.filter(({ evidence }) => evidence.action === 'order.place' || evidence.action === 'order.adopt')
   const first = events[0]?.data.revision === 1 ? events[0] : null
-  const [sent, answer] = sentSteps(order)
-  const later = [
+  const settlement = settlementOf(order, events)
+  const changes = events.flatMap(event => [
+    ...(settlement?.event === event ? [settlement.step] : []),
+    ...(event === first ? [] : [changeStep(event)])
+  ])
+  const others = [
     ...requests.filter(step => !placed.includes(step)),
-    ...(answer === undefined || answer.at === null ? [] : [answer]),
-    ...events.filter(event => event !== first).map(changeStep),
+    ...(settlement?.event === null ? [settlement.step] : []),
     ...deliveries.flatMap(delivery => deliverySteps(delivery, events))
-  ].sort((one, other) => (one.at === other.at ? 0 : (one.at ?? '') < (other.at ?? '') ? -1 : 1))
+  ]
   // The time of the sending is not recorded; it was before the answer, and before all that followed from it.
-  const before = [...placed, recordedStep(order, first), ...(sent === undefined ? [] : [sent])]
-  return [...before, ...(answer?.at === null ? [answer] : []), ...later]
+  return [...placed, recordedStep(order, first), ...sentSteps(order), ...merged(changes, others)]
+}
+
+/** Events happened in the order of the log, whatever the clocks of their nodes said; the others stand between them by their times. */
+function merged(changes: readonly OrderStep[], others: readonly OrderStep[]): readonly OrderStep[] {
+  const waiting = others.toSorted(byTime)
+  const steps: OrderStep[] = []
+  for (const change of changes) {
+    const later = waiting.findIndex(step => !isBefore(step, change))
+    steps.push(...waiting.splice(0, later === -1 ? waiting.length : later), change)
+  }
+  return [...steps, ...waiting]
+}
+
+/** What led to an event is before it, even at the same instant; a delivery of it is not. */
+function isBefore(step: OrderStep, change: OrderStep): boolean {
+  return timeOf(step) < timeOf(change) || (step.kind !== 'delivery' && step.at === change.at)
+}
+
+function byTime(one: OrderStep, other: OrderStep): number {
+  return timeOf(one) < timeOf(other) ? -1 : timeOf(one) > timeOf(other) ? 1 : 0
+}
+
+function timeOf({ at }: OrderStep): string {
+  return at ?? ''
 }

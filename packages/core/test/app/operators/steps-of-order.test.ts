@@ -26,6 +26,12 @@ function entry(action: string, ms: number): PlacedEntry {
   return { ...who, action, at: time(ms), target: 'o', result: 'ok', detail: { clOrdId: 'order-1' }, position: 7 }
 }
 
+/** The order as its first event has it. */
+function pending(): Order {
+  const submission = { state: 'submitting', since: time(0), attempts: 1, method: null } as const
+  return anOrder({ status: 'pending', submission, brokerOrderId: null, brokerStatus: null })
+}
+
 /** An attempt to send the events from `from` to `to`, the first of them another order's. */
 function delivery(from: number, to: number, changes: Partial<WebhookDelivery> = {}): WebhookDelivery {
   return {
@@ -92,19 +98,64 @@ test('steps stand in the order in which they happened, and the time of the first
   assert.deepEqual([steps[0]?.evidence.chain_position, steps[0]?.evidence.detail_clOrdId], [7, 'order-1'])
 })
 
-test('an order of unknown outcome has an answer without a time; one placed elsewhere was neither requested nor sent here', () => {
-  const unknown = anOrder({ brokerOrderId: null, submission: { state: 'unknown', since: time(9), attempts: 1, method: null } })
-  const steps = stepsOf(unknown, [entry('order.cancel', 50)], [event(4, anOrder(), 0)], [])
+test('a step that the clock of another node dates before its predecessor stays where the log has it', () => {
+  const events = [event(4, anOrder(), 100), event(5, anOrder({ revision: 2 }), 80), event(6, anOrder({ revision: 3 }), 120)]
+  const steps = stepsOf(anOrder({ revision: 3 }), [entry('order.cancel', 120), entry('order.cancel', 90)], events, [])
   assert.deepEqual(
-    steps.map(({ kind }) => kind),
-    ['recorded', 'sent', 'answer', 'request']
+    steps.slice(-4).map(({ kind, evidence }) => evidence.seq ?? kind),
+    [5, 'request', 'request', 6]
   )
-  const answer = steps[2]
-  assert.deepEqual([answer?.at, answer?.evidence.submission_state, answer?.evidence.broker_order_id], [null, 'unknown', null])
+})
+
+test('the answer has what the order said at the time of its commit, not what it says since', async () => {
+  const submission = { state: 'acknowledged', since: time(40), attempts: 1, method: 'reply' } as const
+  const order = anOrder({
+    ...{ status: 'cancelled', revision: 3, submission, brokerOrderId: 'b2', brokerStatus: 'CANCELLED' },
+    ...{ brokerMessage: 'Canceled on request.', rejectCode: 'other' }
+  })
+  const taken = anOrder({ revision: 2, submission, brokerStatus: 'open', brokerMessage: 'Welcome.' })
+  const answerIn = async (...events: readonly LoggedEvent[]) =>
+    (await stepsIn({ order, events })).steps.find(({ kind }) => kind === 'answer')
+  const answer = await answerIn(event(4, pending(), 1), event(5, taken, 41), event(6, order, 900))
+  const { broker_order_id, broker_status, broker_message, reject_code, ...rest } = answer?.evidence ?? {}
+  assert.deepEqual([broker_order_id, broker_status, broker_message, reject_code], ['b1', 'open', 'Welcome.', null])
+  assert.deepEqual([answer?.at, answer?.source, rest.seq, rest.event_id], [time(40), 'event', 5, id<EventId>(5)])
+  assert.deepEqual([rest.submission_state, rest.known_by], ['acknowledged', 'reply'])
+  // Without that event, the order's own record still says when and how, and nothing says what the broker said then.
+  const erased = await answerIn(event(7, { ...order, submission: { ...submission, since: time(41) } }, 900))
+  assert.deepEqual([erased?.at, erased?.source, erased?.evidence.known_by], [time(40), 'order', 'reply'])
+  for (const name of ['broker_order_id', 'broker_status', 'broker_message', 'reject_code', 'seq', 'event_id'])
+    assert.equal(erased?.evidence[name], null, name)
+})
+
+test('what was not sent has no sending, and what the broker did not answer has no answer', async () => {
+  const kindsOf = async (submission: Omit<Order['submission'], 'since'>) => {
+    const order = anOrder({ status: 'rejected', revision: 2, submission: { ...submission, since: time(40) } })
+    const { steps } = await stepsIn({ order, audit: [entry('order.place', -1)], events: [event(4, pending(), 1), event(5, order, 41)] })
+    const of = (wanted: string) => steps.find(({ kind }) => kind === wanted)?.evidence
+    return [of('sent')?.is_proved, of('answer')?.known_by, of('settled')?.known_by]
+  }
+  assert.deepEqual(await kindsOf({ state: 'acknowledged', attempts: 1, method: 'stream' }), [true, 'stream', undefined])
+  assert.deepEqual(await kindsOf({ state: 'refused', attempts: 1, method: 'reply' }), [true, 'reply', undefined])
+  assert.deepEqual(await kindsOf({ state: 'not_received', attempts: 1, method: 'operator' }), [null, undefined, 'operator'])
+  assert.deepEqual(await kindsOf({ state: 'not_received', attempts: 1, method: 'absence' }), [null, undefined, 'absence'])
+  assert.deepEqual(await kindsOf({ state: 'not_sent', attempts: 0, method: 'reply' }), [undefined, undefined, null])
+  assert.deepEqual(await kindsOf({ state: 'refused_by_gateway', attempts: 0, method: null }), [undefined, undefined, null])
+  assert.deepEqual(await kindsOf({ state: 'unknown', attempts: 1, method: 'recovery' }), [null, undefined, undefined])
+  assert.deepEqual(await kindsOf({ state: 'submitting', attempts: 1, method: null }), [null, undefined, undefined])
+  assert.deepEqual(await kindsOf({ state: 'external', attempts: 0, method: 'snapshot' }), [undefined, undefined, undefined])
+})
+
+test('when an order became known to the broker is when it was proved, and open before', () => {
+  const unknown = anOrder({ brokerOrderId: null, submission: { state: 'unknown', since: time(9), attempts: 1, method: null } })
+  const [, sent] = stepsOf(unknown, [], [event(4, pending(), 0)], [])
+  assert.deepEqual([sent?.kind, sent?.at, sent?.evidence.known_at, sent?.evidence.submission_state], ['sent', null, null, 'unknown'])
+})
+
+test('an order placed elsewhere was neither requested nor sent here', () => {
   const external = anOrder({ submission: { state: 'external', since: time(9), attempts: 0, method: 'snapshot' } })
-  const elsewhere = stepsOf(external, [], [], [])
   assert.deepEqual(
-    elsewhere.map(({ kind, evidence }) => [kind, evidence.placed_here]),
+    stepsOf(external, [], [], []).map(({ kind, evidence }) => [kind, evidence.placed_here]),
     [['recorded', false]]
   )
 })

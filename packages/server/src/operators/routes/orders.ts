@@ -69,11 +69,11 @@ export const ORDERS: readonly Operation[] = [
     operationId: 'readOrderSteps',
     summary: 'Read what became of an order',
     description: `Request, checks and commit, sent, the broker’s answer, every change, and every attempt to deliver one to a webhook endpoint, with the
-evidence of each. The steps of one order stand in the order in which they happened. Deliveries to broker streams are not stored: the \`seq\` of a change
-says what a session has that is at it. At most 5,000 of the user’s events are looked through.`,
+evidence of each. Changes stand in the order of the log, the others between them by their times. Deliveries to broker streams are not stored: the \`seq\`
+of a change says what a session has that is at it. At most 5,000 of the user’s events are looked through.`,
     failures: ['order_not_found'],
     params,
-    success: { status: 200, description: 'The order and its steps.', schema: stepsRecord },
+    success: { status: 200, description: 'The steps.', schema: stepsRecord },
     async handle({ path }, { app: { store }, reads }) {
       return presentSteps(await orderSteps({ store, reads }, path.order_id))
     }
