@@ -490,14 +490,22 @@ export interface OperatorOrderPage {
   readonly next_cursor: string | null
 }
 
-/** One step of an order, with the evidence that its record has. A null is not known. */
+/**
+ * One step of an order, with the evidence that its record has. A null is not known; of `source` `event`,
+ * `delivery` or `audit` it is what that record did not have, but for `carried`.
+ */
 export interface OrderStep {
   /**
-   * `request`: of a platform or an operator; `recorded`: written with its first event, before anything was sent;
-   * `sent`: to the broker, once at most; `answer`: of the broker to that; `change`: an event; `delivery`: an
-   * attempt to send an event to a webhook endpoint.
+   * `request`: an audit entry about the order: of a platform, an operator, or the service, which adopts orders
+   * that were placed elsewhere; `recorded`: written with its first event, before anything was sent; `sent`: sent
+   * to the broker, once at most. `attempts` is counted before: only with `is_proved` is it known that it was sent;
+   * `answer`: the broker acknowledged or refused the order, which became known as `known_by` says. What it said is
+   * from the event of that time; `settled`: it was proved without the broker’s word that it does not have the
+   * order, as `known_by` and `submission_state` say; `change`: an event, with what the order said at that time;
+   * `delivery`: an attempt to send an event to a webhook endpoint. `carried` is null if it was not recorded which
+   * events of its range the message had.
    */
-  readonly step: 'request' | 'recorded' | 'sent' | 'answer' | 'change' | 'delivery'
+  readonly step: 'request' | 'recorded' | 'sent' | 'answer' | 'settled' | 'change' | 'delivery'
   /** When it happened; null: that is not recorded. */
   readonly at: string | null
   /** Which record says so. */
@@ -505,10 +513,13 @@ export interface OrderStep {
   readonly [name: string]: string | number | boolean | null
 }
 
-/** What became of an order. What was not recorded is null, and nothing is inferred. */
+/** What became of an order, as it was recorded. */
 export interface OrderSteps {
   readonly data: readonly OrderStep[]
-  /** Which steps are missing, and why; null: none are. */
+  /**
+   * Which steps are missing, and why; null: none are, but for attempts that are not kept any more (30 days, 10,000
+   * of an endpoint).
+   */
   readonly incomplete: string | null
 }
 

@@ -11,6 +11,7 @@ import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
 import { StepsWaterfall } from '../parts/waterfall.tsx'
 import { useRecord } from '../reads.ts'
+import { sentText } from '../step-texts.ts'
 
 const route = getRouteApi('/orders/$orderId')
 
@@ -139,7 +140,7 @@ function Quantity({ order: { order_qty: quantity, order_notional: notional } }: 
 function Submission({ submission: { state, since, attempts, method } }: { readonly submission: Order['submission'] }): ReactNode {
   return (
     <>
-      <Status status={state} /> since <Time at={since} />, sent {attempts === 1 ? 'once' : `${attempts} times`}, determined by{' '}
+      <Status status={state} /> since <Time at={since} />, {sentText(state, attempts)}, determined by{' '}
       <Value value={method} nullMeans="nothing yet" />
       {state === 'unknown' && <div className="hint">The broker may have the order. The service looks it up and never sends it again.</div>}
     </>

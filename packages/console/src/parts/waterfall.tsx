@@ -1,7 +1,8 @@
 // The steps of an order on one scale, each with all that was recorded of it.
 import type { ReactNode } from 'react'
-import { shown, tookText } from '../format.ts'
+import { tookText } from '../format.ts'
 import type { OrderStep } from '../generated/admin.ts'
+import { nullOf, outcomeOf, titleOf } from '../step-texts.ts'
 import { type Place, waterfallOf } from '../waterfall.ts'
 import { Missing, Status, Time, Value } from './values.tsx'
 
@@ -26,15 +27,13 @@ export function StepsWaterfall({ steps }: { readonly steps: readonly OrderStep[]
 }
 
 function Step({ step, place }: { readonly step: OrderStep; readonly place: Place | undefined }): ReactNode {
-  const { step: kind, at, ...details } = step
-  // What an answer did not have is not missing.
-  const isAnswered = kind === 'answer' && at !== null
+  const { step: _, at, ...details } = step
   const took = tookOf(step)
   return (
     <li>
       <div className="step-head">
         <span>
-          <strong>{TITLES[kind]}</strong> <Status status={outcomeOf(step)} nullMeans="" />
+          <strong>{titleOf(step)}</strong> <Status status={outcomeOf(step)} nullMeans="" />
         </span>
         <span>
           <Time at={at} nullMeans="time not recorded" />
@@ -49,40 +48,13 @@ function Step({ step, place }: { readonly step: OrderStep; readonly place: Place
           <div key={key}>
             <dt>{key}</dt>
             <dd>
-              <Value value={value} {...(isAnswered && { nullMeans: 'none' })} />
+              <Value value={value} nullMeans={nullOf(step, key)} />
             </dd>
           </div>
         ))}
       </dl>
     </li>
   )
-}
-
-/** The kinds of steps, for people. */
-const TITLES: Readonly<Record<OrderStep['step'], string>> = {
-  request: 'Request',
-  recorded: 'Checked and recorded',
-  sent: 'Sent to the broker',
-  answer: 'Answer of the broker',
-  change: 'Change',
-  delivery: 'Delivery to a webhook endpoint'
-}
-
-/** The member that says how a step went, where there is one. */
-function outcomeOf(step: OrderStep): string | null {
-  const { step: kind, action, result, submission_state: submission, status, failure } = step
-  switch (kind) {
-    case 'request':
-      return `${shown(action)}: ${shown(result)}`
-    case 'answer':
-      return shown(submission)
-    case 'change':
-      return shown(status)
-    case 'delivery':
-      return failure === null ? 'delivered' : shown(failure)
-    default:
-      return null
-  }
 }
 
 function tookOf({ took_ms: took }: OrderStep): number | null {

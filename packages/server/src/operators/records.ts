@@ -1,7 +1,7 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
 import { STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
-import type { OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
+import { ATTEMPTS_MAX, AUDIT_MAX, type MissingSteps, type OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
@@ -141,13 +141,17 @@ const step = Type.Object(
   },
   {
     title: 'OrderStep',
-    description: 'One step of an order, with the evidence that its record has. A null is not known.',
+    description:
+      'One step of an order, with the evidence that its record has. A null is not known; of `source` `event`, `delivery` or `audit` it is what that record did not have, but for `carried`.',
     additionalProperties: scalar
   }
 )
-export const stepsRecord = record('OrderSteps', 'What became of an order. What was not recorded is null, and nothing is inferred.', {
+export const stepsRecord = record('OrderSteps', 'What became of an order, as it was recorded.', {
   data: Type.Array(step),
-  incomplete: nullable(Type.String(), 'Which steps are missing, and why; null: none are.')
+  incomplete: nullable(
+    Type.String(),
+    'Which steps are missing, and why; null: none are, but for attempts that are not kept any more (30 days, 10,000 of an endpoint).'
+  )
 })
 
 export const auditRow = record('AuditEntry', 'Who did what to what.', {
@@ -260,15 +264,21 @@ export function presentOrderRow(order: Order): Static<typeof orderRow> {
   return { platform_id: order.platformId, user_key: order.userKey, ...presentOrder(order) }
 }
 
-export function presentSteps({ steps, events, deliveriesComplete }: OrderSteps): Static<typeof stepsRecord> {
-  const reasons = [
-    ...(events === 'erased' ? ['The first events of the order are no longer kept.'] : []),
-    ...(events === 'goes_on' ? ['The user’s log is longer than what one request looks through; read the rest with GET /events.'] : []),
-    ...(deliveriesComplete ? [] : ['There are more deliveries than one request returns.'])
-  ]
+/** What is said of steps that are missing. */
+const MISSING: Readonly<Record<MissingSteps, string>> = {
+  later_requests: `The order has more than ${AUDIT_MAX} audit entries: those after the first ${AUDIT_MAX} are missing.`,
+  erased_changes: 'The first events of the order are no longer kept: their changes, and attempts to deliver them, are missing.',
+  unfound_changes:
+    'The first events of the order were not found at its time, which happens where the clocks of nodes differed by more than a minute: their changes, and attempts to deliver them, are missing. Read the user’s events with GET /events.',
+  later_changes:
+    'The user’s log is longer than what one request looks through: later changes, and attempts to deliver them, may be missing. Read the rest with GET /events.',
+  later_attempts: `Only the first ${ATTEMPTS_MAX} attempts to deliver events of the user since then were looked through: later ones may be missing.`
+}
+
+export function presentSteps({ steps, missing }: OrderSteps): Static<typeof stepsRecord> {
   return {
     data: steps.map(({ kind, at, source, evidence }) => ({ ...evidence, step: kind, at, source })),
-    incomplete: reasons.length === 0 ? null : reasons.join(' ')
+    incomplete: missing.length === 0 ? null : missing.map(part => MISSING[part]).join(' ')
   }
 }
 

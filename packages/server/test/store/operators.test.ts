@@ -182,7 +182,20 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal((await store.operatorReads.auditOfOrder(orderId, 1)).length, 1)
     })
 
-    test('attempts for a user are found from a time on, the oldest first', async () => {
+    test('an entry that is chained between the two reads is found once', async () => {
+      const orderId = make.uuid<never>()
+      await store.audit.append({ ...make.audit('order.place'), target: orderId })
+      while ((await store.audit.seal(100)) > 0);
+      // As a reader sees it that has read the waiting entries before the chain.
+      await run(`insert into audit_pending (entry) select entry from audit_log where entry like '%"target":"${orderId}"%'`)
+      const found = await store.operatorReads.auditOfOrder(orderId, 10)
+      assert.deepEqual(
+        found.map(({ action, position }) => [action, position === null]),
+        [['order.place', false]]
+      )
+    })
+
+    test('attempts for a user are found from a time on, the oldest first, and the newest of them', async () => {
       const platform = make.platform()
       await store.platforms.create(platform, make.hash(), make.audit())
       const user = make.user(platform)
@@ -197,6 +210,11 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.deepEqual(
         found.map(({ startedAt }) => startedAt),
         [make.at(2_000), make.at(3_000)]
+      )
+      const newest = await store.operatorReads.newestDeliveries(user.userKey, 2)
+      assert.deepEqual(
+        newest.map(({ startedAt }) => startedAt),
+        [make.at(3_000), make.at(2_000)]
       )
     })
   })

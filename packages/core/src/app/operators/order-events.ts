@@ -1,66 +1,71 @@
 // Finds an order's events in its user's log, which has no index by order.
 import type { Order } from '../../domain/order.ts'
-import { isOpen } from '../../domain/order.ts'
-import { epochMs } from '../../domain/timestamp.ts'
+import { epochMs, type Timestamp } from '../../domain/timestamp.ts'
 import type { EventStore, LoggedEvent } from '../../ports/store.ts'
 
 /** How much of the log one search looks through. */
 export const LOOKED_THROUGH_MAX = 5_000
 const PAGE = 500
-/** Events of a user are in the order of their commits. Clocks of two owners may differ by less than this. */
+/** Clocks of a user's owners may differ by less than this; otherwise times of events grow with their `seq`. */
 export const CLOCKS_MS = 60_000
 
 /** An event with a change of an order. */
 export type LoggedChange = Extract<LoggedEvent, { readonly topic: 'orders' }>
 
+/**
+ * Which events of the order may be missing. `erased_changes`: the first ones are no longer kept; `unfound_changes`: they are not where the
+ * clocks of the owners say; `later_changes`: the log goes on behind what was looked through.
+ */
+export type MissingChanges = 'erased_changes' | 'unfound_changes' | 'later_changes'
+
 export interface OrderEvents {
   /** Ascending. */
-  readonly events: readonly LoggedChange[]
-  /** `all` of them; the first ones are `erased`; or the log `goes_on` behind what was looked through. */
-  readonly found: 'all' | 'erased' | 'goes_on'
+  readonly changes: readonly LoggedChange[]
+  readonly missing: readonly MissingChanges[]
 }
 
-/** The order's events, from the log of about its entry on. */
+/** The order's events, from the log of about its first event on. */
 export async function eventsOfOrder(
   { events }: { readonly events: Pick<EventStore, 'read' | 'span'> },
   order: Order
 ): Promise<OrderEvents> {
   const { oldest, last } = await events.span(order.userKey)
   const start = await seqBefore(events, order, oldest, last)
-  const found: LoggedChange[] = []
+  const changes: LoggedChange[] = []
   let after = start
-  while (after < last && after - start < LOOKED_THROUGH_MAX) {
+  while (after < last && after - start < LOOKED_THROUGH_MAX && !isNewest(order, changes.at(-1))) {
     const page = await events.read(order.userKey, after, PAGE)
-    const [end] = page.slice(-1)
-    if (end === undefined) break
-    found.push(...page.filter(event => isOf(order, event)))
-    after = end.seq
-    if (hasEnded(order, found)) break
+    changes.push(...page.filter(event => isOf(order, event)))
+    // Without one, what there was is erased by now.
+    after = page.at(-1)?.seq ?? last
   }
-  return { events: found, found: foundOf(found, after < last && !hasEnded(order, found)) }
+  const isRead = after >= last || isNewest(order, changes.at(-1))
+  const isErased = start === oldest - 1 && oldest > 1
+  return { changes, missing: [...firstMissing(changes[0], isRead, isErased), ...(isRead ? [] : (['later_changes'] as const))] }
 }
 
 function isOf({ orderId }: Order, event: LoggedEvent): event is LoggedChange {
   return event.topic === 'orders' && event.data.orderId === orderId
 }
 
-/** The first event of an order says that it is new: its first revision. */
-function foundOf(found: readonly LoggedChange[], goesOn: boolean): OrderEvents['found'] {
-  const [first] = found
-  if (goesOn) return 'goes_on'
-  return first?.data.revision === 1 ? 'all' : 'erased'
+/** Whether it has the first revision of its order, which is always published. */
+export function isFirst({ data }: LoggedChange): boolean {
+  return data.revision === 1
 }
 
-/** Whether the last change that platforms saw is among them. Bookkeeping grows the revision without an event. */
-function hasEnded(order: Order, found: readonly LoggedChange[]): boolean {
-  const [newest] = found.slice(-1)
-  if (isOpen(order.status) || newest === undefined) return false
-  return newest.data.status === order.status && newest.data.fills.length === order.fills.length
+/** Whether nothing happened to the order since. Revisions of bookkeeping have no event: then the log is read on for nothing. */
+function isNewest(order: Order, change: LoggedChange | undefined): boolean {
+  return change !== undefined && change.data.revision >= order.revision
+}
+
+function firstMissing(first: LoggedChange | undefined, isRead: boolean, isErased: boolean): readonly MissingChanges[] {
+  if (first === undefined ? !isRead : isFirst(first)) return []
+  return [isErased ? 'erased_changes' : 'unfound_changes']
 }
 
 /** The `seq` behind which the order's first event is: found by halving, since events have no index by time. */
 async function seqBefore(events: Pick<EventStore, 'read'>, order: Order, oldest: number, last: number): Promise<number> {
-  const from = epochMs(order.entryTime) - CLOCKS_MS
+  const from = epochMs(firstStored(order)) - CLOCKS_MS
   let [low, high] = [oldest - 1, last]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -69,4 +74,9 @@ async function seqBefore(events: Pick<EventStore, 'read'>, order: Order, oldest:
     else high = middle
   }
   return low
+}
+
+/** When the order was stored, by a clock of ours. The entry time of an order placed elsewhere is the broker's, days before or ahead. */
+function firstStored({ entryTime, submission: { state, since } }: Order): Timestamp {
+  return state === 'external' ? since : entryTime
 }

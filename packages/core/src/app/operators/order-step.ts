@@ -22,9 +22,15 @@ export interface OrderStep {
   readonly evidence: Evidence
 }
 
-export function requestStep({ at, actor, action, result, ip, requestId, position, detail }: PlacedEntry): OrderStep {
+export function requestStep({ at, actor, action, target, result, ip, requestId, position, detail }: PlacedEntry): OrderStep {
   const by = { actor, address: ip, request_id: requestId, result, chain_position: position }
-  return { kind: 'request', at, source: 'audit', evidence: { action, ...by, ...prefixed(detail) } }
+  return { kind: 'request', at, source: 'audit', evidence: { action, target, ...by, ...prefixed(detail) } }
+}
+
+/** Of an order that was requested here, without the entry of that request: it is not where it should be. */
+export const LOST_REQUEST: OrderStep = {
+  ...{ kind: 'request', at: null, source: 'order' },
+  evidence: { action: null, target: null, actor: null, address: null, request_id: null, result: null, chain_position: null }
 }
 
 /** Details are behind a prefix, so that none takes the place of a member. */
@@ -32,11 +38,14 @@ function prefixed(detail: PlacedEntry['detail']): Evidence {
   return Object.fromEntries(Object.entries(detail).map(([name, value]) => [`detail_${name}`, value]))
 }
 
-/** With the order's first event, which one commit wrote; null: that event is not there. */
+/**
+ * With the order's first event, which one commit wrote. Null: that event is not there, and nothing else has the time: the entry time of an
+ * order placed elsewhere is the broker's.
+ */
 export function recordedStep({ entryTime, tradingDay, clOrdId, submission }: Order, first: LoggedChange | null): OrderStep {
   const isOurs = submission.state !== 'external'
   const evidence = { cl_order_id: clOrdId, trading_day: tradingDay, placed_here: isOurs, entry_time: entryTime }
-  if (first === null) return { kind: 'recorded', at: entryTime, source: 'order', evidence }
+  if (first === null) return { kind: 'recorded', at: null, source: 'order', evidence }
   return { kind: 'recorded', at: first.at, source: 'event', evidence: { ...evidence, seq: first.seq, event_id: first.eventId } }
 }
 
@@ -104,6 +113,9 @@ export function changeStep({ seq, eventId, at, data }: LoggedChange): OrderStep 
     revision: data.revision,
     status: data.status,
     submission_state: data.submission.state,
+    pending_request: data.pendingRequest?.kind ?? null,
+    requested_at: data.pendingRequest?.requestedAt ?? null,
+    cancel_requested_at: data.pendingRequest?.cancelRequestedAt ?? null,
     filled_quantity: filledQuantity(data),
     fills: data.fills.length,
     broker_status: data.brokerStatus,

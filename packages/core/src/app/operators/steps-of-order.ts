@@ -6,26 +6,36 @@ import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { OperatorReads, PlacedEntry } from '../../ports/operator-reads.ts'
 import type { Store } from '../../ports/store.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
-import { CLOCKS_MS, eventsOfOrder, type LoggedChange, type OrderEvents } from './order-events.ts'
-import { changeStep, deliverySteps, type OrderStep, recordedStep, requestStep, sentSteps, settlementOf } from './order-step.ts'
+import { CLOCKS_MS, eventsOfOrder, isFirst, type LoggedChange } from './order-events.ts'
+import {
+  changeStep,
+  deliverySteps,
+  LOST_REQUEST,
+  type OrderStep,
+  recordedStep,
+  requestStep,
+  sentSteps,
+  settlementOf
+} from './order-step.ts'
+
+/** Which steps are missing, as far as it is known. `later_requests`, `later_attempts`: there are more than one read looks through. */
+export const MISSING_STEPS = ['later_requests', 'erased_changes', 'unfound_changes', 'later_changes', 'later_attempts'] as const
+export type MissingSteps = (typeof MISSING_STEPS)[number]
 
 export interface OrderSteps {
-  readonly order: Order
   /** In the order in which they happened; those of unknown time stand where they belong. */
   readonly steps: readonly OrderStep[]
-  /** Whether all of the order's events were found: some may be erased by now, or lie beyond what one read looks through. */
-  readonly events: OrderEvents['found']
-  /** False if there are more deliveries than one read returns. */
-  readonly deliveriesComplete: boolean
+  readonly missing: readonly MissingSteps[]
 }
 
-const AUDIT_MAX = 200
+/** Audit entries of an order that one read looks through. */
+export const AUDIT_MAX = 200
 /** Attempts of the user that one read looks through. */
-export const DELIVERIES_MAX = 500
+export const ATTEMPTS_MAX = 500
 
 export interface OrderStepsDeps {
-  readonly store: Pick<Store, 'orders' | 'events'>
-  readonly reads: OperatorReads
+  readonly store: { readonly orders: Pick<Store['orders'], 'find'>; readonly events: Pick<Store['events'], 'read' | 'span'> }
+  readonly reads: Pick<OperatorReads, 'auditOfOrder' | 'deliveriesOf'>
 }
 
 /** @throws ServiceError order_not_found */
@@ -33,41 +43,67 @@ export async function orderSteps({ store, reads }: OrderStepsDeps, orderId: Orde
   const order = await store.orders.find(orderId)
   if (order === null)
     throw new ServiceError('order_not_found', 'There is no order with this id; it may have been removed with its user or connection.')
-  const [audit, { events, found }] = await Promise.all([reads.auditOfOrder(orderId, AUDIT_MAX), eventsOfOrder(store, order)])
-  const [first] = events
-  // A delivery begins after its event. One more than is looked through tells whether there are more.
-  const attempts =
-    first === undefined ? [] : await reads.deliveriesOf(order.userKey, timestampOfMs(epochMs(first.at) - CLOCKS_MS), DELIVERIES_MAX + 1)
+  // Of audit entries and of attempts, one more than is shown tells whether there are more.
+  const [audit, modification, { changes, missing }] = await Promise.all([
+    reads.auditOfOrder(orderId, AUDIT_MAX + 1),
+    modificationOf(reads, order),
+    eventsOfOrder(store, order)
+  ])
+  const [first] = changes
+  const from = first === undefined ? null : timestampOfMs(epochMs(first.at) - CLOCKS_MS)
+  const attempts = from === null ? [] : await reads.deliveriesOf(order.userKey, from, ATTEMPTS_MAX + 1)
+  const requests = [...modification, ...audit.slice(0, AUDIT_MAX)]
   return {
-    order,
-    steps: stepsOf(order, audit, events, attempts.slice(0, DELIVERIES_MAX)),
-    events: found,
-    deliveriesComplete: attempts.length <= DELIVERIES_MAX
+    steps: stepsOf(newest(order, changes), requests, changes, attempts.slice(0, ATTEMPTS_MAX)),
+    missing: [
+      ...(audit.length > AUDIT_MAX ? (['later_requests'] as const) : []),
+      ...missing,
+      ...(attempts.length > ATTEMPTS_MAX ? (['later_attempts'] as const) : [])
+    ]
   }
 }
 
-/** The steps of what was read. */
+/** The request that made the order as the successor of another: its entry is about that one. Empty: there is none, or it is not found. */
+async function modificationOf(reads: OrderStepsDeps['reads'], { orderId, replacesOrderId }: Order): Promise<readonly PlacedEntry[]> {
+  if (replacesOrderId === null) return []
+  const entries = await reads.auditOfOrder(replacesOrderId, AUDIT_MAX)
+  return entries.filter(({ action, detail }) => action === 'order.modify' && detail.successor === orderId)
+}
+
+/** The order as its newest event has it, if it changed after it was read. */
+function newest(order: Order, changes: readonly LoggedChange[]): Order {
+  const last = changes.at(-1)?.data
+  return last !== undefined && last.revision > order.revision ? last : order
+}
+
+/** The steps of what was read. `audit`: of the order, and the modification that made it. */
 export function stepsOf(
   order: Order,
   audit: readonly PlacedEntry[],
   events: readonly LoggedChange[],
   deliveries: readonly WebhookDelivery[]
 ): readonly OrderStep[] {
-  const requests = audit.map(requestStep)
-  const placed = requests.filter(({ evidence }) => evidence.action === 'order.place' || evidence.action === 'order.adopt')
-  const first = events[0]?.data.revision === 1 ? events[0] : null
+  const placed = audit.filter(entry => isPlacing(order, entry))
+  const first = events.find(isFirst) ?? null
   const settlement = settlementOf(order, events)
   const changes = events.flatMap(event => [
     ...(settlement?.event === event ? [settlement.step] : []),
     ...(event === first ? [] : [changeStep(event)])
   ])
   const others = [
-    ...requests.filter(step => !placed.includes(step)),
+    ...audit.filter(entry => !placed.includes(entry)).map(requestStep),
     ...(settlement?.event === null ? [settlement.step] : []),
     ...deliveries.flatMap(delivery => deliverySteps(delivery, events))
   ]
+  const isLost = placed.length === 0 && order.submission.state !== 'external'
+  const requests = isLost ? [LOST_REQUEST] : placed.map(requestStep)
   // The time of the sending is not recorded; it was before the answer, and before all that followed from it.
-  return [...placed, recordedStep(order, first), ...sentSteps(order), ...merged(changes, others)]
+  return [...requests, recordedStep(order, first), ...sentSteps(order), ...merged(changes, others)]
+}
+
+/** Whether the order was made by it. */
+function isPlacing({ orderId }: Order, { action, target }: PlacedEntry): boolean {
+  return action === 'order.place' || action === 'order.adopt' || target !== orderId
 }
 
 /** Events happened in the order of the log, whatever the clocks of their nodes said; the others stand between them by their times. */

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOfOrder, LOOKED_THROUGH_MAX, type LoggedChange } from '@trunkline/core/app/operators/order-events'
-import { DELIVERIES_MAX, orderSteps, stepsOf } from '@trunkline/core/app/operators/steps-of-order'
+import { ATTEMPTS_MAX, AUDIT_MAX, type OrderSteps, orderSteps, stepsOf } from '@trunkline/core/app/operators/steps-of-order'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import { type EventId, parseUuid } from '@trunkline/core/domain/ids'
+import { type EventId, type OrderId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { PlacedEntry } from '@trunkline/core/ports/operator-reads'
@@ -21,10 +22,12 @@ function event(seq: number, order: Order, ms: number): LoggedChange {
   return { eventId: id<EventId>(seq), userKey, seq, accountId, at: time(ms), topic: 'orders', data: order }
 }
 
-function entry(action: string, ms: number): PlacedEntry {
-  const who = { actor: 'user:u', ip: '192.0.2.1', requestId: 'r-1' }
-  return { ...who, action, at: time(ms), target: 'o', result: 'ok', detail: { clOrdId: 'order-1' }, position: 7 }
+function entry(action: string, ms: number, changes: Partial<PlacedEntry> = {}): PlacedEntry {
+  const who = { actor: 'user:u', ip: '192.0.2.1', requestId: 'r-1', target: anOrder().orderId }
+  return { ...who, action, at: time(ms), result: 'ok', detail: { clOrdId: 'order-1' }, position: 7, ...changes }
 }
+
+const decimal = (text: string) => parseDecimal(text, 'amount')
 
 /** The order as its first event has it. */
 function pending(): Order {
@@ -41,6 +44,8 @@ function delivery(from: number, to: number, changes: Partial<WebhookDelivery> = 
     ...{ filter: { topics: null, orderStatuses: null }, ...changes }
   }
 }
+
+const seqsOf = ({ changes }: OrderEvents) => changes.map(({ seq }) => seq)
 
 /** What one order's steps are read from. */
 interface Stored {
@@ -61,10 +66,10 @@ async function stepsIn({ order, audit = [], events = [], deliveries = [] }: Stor
 }
 
 /** A log that also says how many events were read. */
-function logOf(all: readonly LoggedEvent[]) {
+function logOf(all: readonly LoggedEvent[], erasedTo = 0) {
   let readEvents = 0
   return {
-    span: async () => ({ oldest: all[0]?.seq ?? 1, last: all.at(-1)?.seq ?? 0 }),
+    span: async () => ({ oldest: all[0]?.seq ?? erasedTo + 1, last: all.at(-1)?.seq ?? erasedTo }),
     read: async (_user: unknown, after: number, limit: number) => {
       const found = all.filter(({ seq }) => seq > after).slice(0, limit)
       readEvents += found.length
@@ -148,7 +153,7 @@ test('what was not sent has no sending, and what the broker did not answer has n
 
 test('when an order became known to the broker is when it was proved, and open before', () => {
   const unknown = anOrder({ brokerOrderId: null, submission: { state: 'unknown', since: time(9), attempts: 1, method: null } })
-  const [, sent] = stepsOf(unknown, [], [event(4, pending(), 0)], [])
+  const [, , sent] = stepsOf(unknown, [], [event(4, pending(), 0)], [])
   assert.deepEqual([sent?.kind, sent?.at, sent?.evidence.known_at, sent?.evidence.submission_state], ['sent', null, null, 'unknown'])
 })
 
@@ -166,19 +171,116 @@ test('the events of an order are found among many others without reading them al
   const mine = [event(40_001, anOrder(), 0), event(40_002, order, 10)]
   const log = logOf([...others, ...mine])
   const found = await eventsOfOrder({ events: log }, order)
-  assert.deepEqual([found.events.map(({ seq }) => seq), found.found], [[40_001, 40_002], 'all'])
+  assert.deepEqual([seqsOf(found), found.missing], [[40_001, 40_002], []])
   assert.ok(log.count() < 1_000, `${log.count()} events were read`)
 })
 
 test('what is erased, and what lies beyond the search, is said', async () => {
   const order = anOrder({ status: 'working', revision: 3 })
-  const erased = await eventsOfOrder({ events: logOf([event(9, order, 20)]) }, order)
-  assert.deepEqual([erased.events.length, erased.found], [1, 'erased'])
-  const none = await eventsOfOrder({ events: logOf([]) }, order)
-  assert.deepEqual([none.events.length, none.found], [0, 'erased'])
-  const busy = Array.from({ length: LOOKED_THROUGH_MAX + 10 }, (_, index) => event(index + 2, anOrder({ orderId: id(99) }), index))
-  const beyond = await eventsOfOrder({ events: logOf([event(1, anOrder(), 0), ...busy]) }, order)
-  assert.deepEqual([beyond.events.length, beyond.found], [1, 'goes_on'])
+  const busy = Array.from({ length: LOOKED_THROUGH_MAX + 10 }, (_, index) => event(index + 12, anOrder({ orderId: id(99) }), index))
+  const found = async (...all: readonly LoggedEvent[]) => {
+    const events = await eventsOfOrder({ events: logOf(all, 10) }, order)
+    return [seqsOf(events), events.missing]
+  }
+  assert.deepEqual(await found(event(11, order, 20)), [[11], ['erased_changes']])
+  assert.deepEqual(await found(), [[], ['erased_changes']])
+  assert.deepEqual(await found(event(11, anOrder(), 0), ...busy), [[11], ['later_changes']])
+  assert.deepEqual(await found(event(11, anOrder({ revision: 2 }), 0), ...busy), [[11], ['erased_changes', 'later_changes']])
+  assert.deepEqual(await found(...busy), [[], ['later_changes']], 'the first may come as well')
+})
+
+test('first events that are not where the clocks say are not said to be erased', async () => {
+  const order = anOrder({ revision: 2 })
+  const other = event(1, anOrder({ orderId: id(99) }), -3_600_000)
+  const found = await eventsOfOrder({ events: logOf([other, event(2, anOrder(), -61_000), event(3, order, 0)]) }, order)
+  assert.deepEqual([seqsOf(found), found.missing], [[3], ['unfound_changes']])
+})
+
+test('an order placed elsewhere is searched for from its adoption on, whatever time the broker says', async () => {
+  const submission = { state: 'external', since: time(0), attempts: 0, method: 'snapshot' } as const
+  const others = Array.from({ length: LOOKED_THROUGH_MAX + 10 }, (_, index) => event(index + 1, anOrder({ orderId: id(99) }), -7_000_000))
+  for (const entryTime of [time(90_000), time(-7_100_000)]) {
+    const order = anOrder({ entryTime, submission })
+    const mine = event(others.length + 1, order, 1)
+    const { steps, missing } = await stepsIn({ order, audit: [entry('order.adopt', 0)], events: [...others, mine] })
+    assert.deepEqual(missing, [])
+    assert.deepEqual([steps[1]?.kind, steps[1]?.at, steps[1]?.evidence.seq], ['recorded', time(1), mine.seq])
+  }
+})
+
+test('without its first event it is not known when an order was recorded', async () => {
+  const submission = { state: 'external', since: time(0), attempts: 0, method: 'snapshot' } as const
+  const order = anOrder({ revision: 5, entryTime: time(-260_000_000), submission })
+  const { steps } = await stepsIn({ order, audit: [entry('order.adopt', 1)], events: [event(9, order, 10)] })
+  assert.deepEqual(
+    steps.map(({ kind, at, source }) => [kind, at, source]),
+    [
+      ['request', time(1), 'audit'],
+      ['recorded', null, 'order'],
+      ['change', time(10), 'event']
+    ]
+  )
+  assert.equal(steps[1]?.evidence.entry_time, order.entryTime)
+})
+
+test('a change after the end is found, however late: a real execution in place of an inferred one', async () => {
+  const fill = { fillId: 'f', at: time(10), quantity: decimal('100'), execDest: null }
+  const early = anOrder({ status: 'filled', revision: 2, fills: [{ ...fill, price: decimal('10.40'), inferred: true }] })
+  const order = anOrder({ status: 'filled', revision: 3, fills: [{ ...fill, price: decimal('10.50') }] })
+  const others = Array.from({ length: 600 }, (_, index) => event(3 + index, anOrder({ orderId: id(99) }), 20 + index))
+  const events = logOf([event(1, pending(), 0), event(2, early, 10), ...others, event(700, order, 5_000)])
+  const found = await eventsOfOrder({ events }, order)
+  assert.deepEqual([seqsOf(found), found.missing], [[1, 2, 700], []])
+  assert.equal(seqsOf(await eventsOfOrder({ events }, early)).length, 2, 'the search ends with the newest change')
+})
+
+test('an order that changes while it is read is shown as its newest event has it', async () => {
+  const submission = { state: 'acknowledged', since: time(40), attempts: 1, method: 'reply' } as const
+  const events = [event(4, pending(), 1), event(5, anOrder({ revision: 2, submission }), 41)]
+  const { steps } = await stepsIn({ order: pending(), events })
+  assert.deepEqual(
+    steps.map(({ kind }) => kind),
+    ['request', 'recorded', 'sent', 'answer', 'change']
+  )
+  assert.equal(steps[2]?.evidence.is_proved, true)
+})
+
+test('more audit entries than one read looks through are said to be missing', async () => {
+  const order = anOrder()
+  const of = async (cancels: number) => {
+    const audit = [entry('order.place', -1), ...Array.from({ length: cancels }, (_, index) => entry('order.cancel', index))]
+    const { steps, missing } = await stepsIn({ order, audit, events: [event(11, order, 0)] })
+    return [steps.filter(({ kind }) => kind === 'request').length, missing]
+  }
+  assert.deepEqual(await of(AUDIT_MAX - 1), [AUDIT_MAX, []])
+  assert.deepEqual(await of(AUDIT_MAX), [AUDIT_MAX, ['later_requests']])
+})
+
+test('a successor has the request of the modification that made it, or one of which nothing is known', async () => {
+  const before = id<OrderId>(77)
+  const order = anOrder({ replacesOrderId: before })
+  const modify = (successor: string) => entry('order.modify', -1, { target: before, detail: { successor } })
+  const requestsOf = async (...audit: readonly PlacedEntry[]) =>
+    (await stepsIn({ order, audit, events: [event(11, order, 0)] })).steps.filter(({ kind }) => kind === 'request')
+  const audit = [entry('order.cancel', 5), entry('order.cancel', 0, { target: before }), modify(id(78)), modify(order.orderId)]
+  const found = await requestsOf(...audit)
+  assert.deepEqual(
+    found.map(({ at, evidence }) => [evidence.action, evidence.target, at]),
+    [
+      ['order.modify', before, time(-1)],
+      ['order.cancel', order.orderId, time(5)]
+    ]
+  )
+  const [lost, ...others] = await requestsOf(modify(id(78)))
+  assert.deepEqual([lost?.at, lost?.source, lost?.evidence.action, others], [null, 'order', null, []])
+})
+
+test('a change has the request that was pending then', async () => {
+  const pendingRequest = { kind: 'cancel', requestedAt: time(5), sentAt: null, successorId: null, takenAt: null } as const
+  const order = anOrder({ status: 'pending_cancel', revision: 2, pendingRequest })
+  const { steps } = await stepsIn({ order, events: [event(11, pending(), 0), event(12, order, 6)] })
+  const { pending_request, requested_at, cancel_requested_at } = steps.at(-1)?.evidence ?? {}
+  assert.deepEqual([pending_request, requested_at, cancel_requested_at], ['cancel', time(5), null])
 })
 
 test('an attempt is a step of the orders whose events its message had, and of no others', async () => {
@@ -214,9 +316,10 @@ test('more attempts than one read looks through are said to be missing', async (
   const order = anOrder()
   const of = async (count: number) =>
     await stepsIn({ order, events: [event(11, order, 0)], deliveries: Array.from({ length: count }, () => delivery(11, 11)) })
-  const [all, more] = [await of(DELIVERIES_MAX), await of(DELIVERIES_MAX + 1)]
-  assert.deepEqual([all.steps.length, all.deliveriesComplete], [3 + DELIVERIES_MAX, true])
-  assert.deepEqual([more.steps.length, more.deliveriesComplete], [3 + DELIVERIES_MAX, false])
+  const [all, more] = [await of(ATTEMPTS_MAX), await of(ATTEMPTS_MAX + 1)]
+  const countOf = ({ steps }: OrderSteps) => steps.filter(({ kind }) => kind === 'delivery').length
+  assert.deepEqual([countOf(all), all.missing], [ATTEMPTS_MAX, []])
+  assert.deepEqual([countOf(more), more.missing], [ATTEMPTS_MAX, ['later_attempts']])
 })
 
 test('an order that is not there is an error with its code', async () => {
