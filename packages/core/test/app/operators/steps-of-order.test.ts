@@ -1,7 +1,7 @@
 // What operators are shown of an order: only what is stored, in its order, and null where nothing is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventsOfOrder, LOOKED_THROUGH_MAX, type LoggedChange } from '@trunkline/core/app/operators/order-events'
+import { eventsOfOrder, LOOKED_THROUGH_MAX, type LoggedChange, type OrderEvents } from '@trunkline/core/app/operators/order-events'
 import { ATTEMPTS_MAX, AUDIT_MAX, type OrderSteps, orderSteps, stepsOf } from '@trunkline/core/app/operators/steps-of-order'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { ServiceError } from '@trunkline/core/domain/errors'
