@@ -174,6 +174,25 @@ describe('the API for operators', () => {
     )
   })
 
+  test('a successor has the request that made it, a cancel of all orders is one of each, and an answer stays as it was', async () => {
+    const headers = bearer(await keyWith('read'))
+    const stepsOf = async ({ order_id }: Body): Promise<readonly Body[]> => (await call(`/orders/${order_id}/steps`, { headers })).body.data
+    const answerOf = async (order: Body) => (await stepsOf(order)).find(({ step }) => step === 'answer')
+    const rest = await trader.rest()
+    const answer = await answerOf(rest)
+    assert.equal(answer?.source, 'event')
+    const next = await trader.modify(rest, { order_limit_price: '1.05' })
+    const [request] = await stepsOf(next)
+    assert.deepEqual(
+      [request?.step, request?.action, request?.target, request?.detail_successor],
+      ['request', 'order.modify', rest.order_id, next.order_id]
+    )
+    await trader.call('POST', '/orders/cancel', { account_id: trader.accountId })
+    await until(async () => (await stepsOf(next)).at(-1)?.status === 'cancelled', 'the successor is cancelled')
+    assert.ok((await stepsOf(next)).some(({ step, action }) => step === 'request' && action === 'order.cancel'))
+    assert.deepEqual(await answerOf(rest), answer)
+  })
+
   test('lists, searches and records answer as their schemas say', async () => {
     const headers = bearer(await keyWith('read'))
     await fetch(`${stage.service.url}/orders?api_secret=hidden-in-a-query`, { headers: { 'x-request-id': 'looked-for-1' } })
