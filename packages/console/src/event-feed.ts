@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { get, isSignedOut, read } from './api.ts'
 import { type EventLog, emptyLog, withPage } from './event-log.ts'
+import { pause } from './pause.ts'
 import { sessionQuery } from './reads.ts'
 
 const WAIT_SECONDS = '25'
@@ -34,12 +35,12 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
           latest.current = withPage(latest.current, page)
           setLog(latest.current)
           setError(null)
-          if (page.data.length === 0 && performance.now() - began < SHORT_MS) await pause(stop.signal)
+          if (page.data.length === 0 && performance.now() - began < SHORT_MS) await pause(PAUSE_MS, stop.signal)
         } catch (cause) {
           if (stop.signal.aborted) return
           setError(cause instanceof Error ? cause : new Error(String(cause)))
           if (isSignedOut(cause)) await queries.resetQueries({ queryKey: sessionQuery.queryKey })
-          await pause(stop.signal)
+          await pause(PAUSE_MS, stop.signal)
         }
       }
     }
@@ -47,19 +48,4 @@ export function useEventFeed(user: string, after: number, isLive: boolean): Even
     return () => stop.abort()
   }, [user, isLive, queries])
   return { log, error }
-}
-
-/** Ends early, without an error, when the signal aborts. */
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, PAUSE_MS)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true }
-    )
-  })
 }

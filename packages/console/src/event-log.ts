@@ -19,6 +19,9 @@ export interface UserEvents {
 /** Older updates leave the page at this bound; the log still has them, by `after`. */
 export const EVENTS_MAX = 1_000
 
+/** The first and last `seq` of neighbours. */
+export type Missing = readonly [from: number, to: number]
+
 export interface EventLog {
   /** By `seq`, ascending. */
   readonly events: readonly UserEvent[]
@@ -26,15 +29,15 @@ export interface EventLog {
   readonly after: number
   /** How many updates the page let go at its bound. */
   readonly dropped: number
-  /** Updates that the service no longer keeps: their first and last `seq`. Null if none are missing. */
-  readonly missing: readonly [from: number, to: number] | null
+  /** Updates that the service no longer kept, ascending. Those older than an update that left the page leave with it. */
+  readonly missing: readonly Missing[]
   /** The newest `seq` of the user when the last page was read; null before. */
   readonly lastSeq: number | null
 }
 
 /** Before the first page. */
 export function emptyLog(after: number): EventLog {
-  return { events: [], after, dropped: 0, missing: null, lastSeq: null }
+  return { events: [], after, dropped: 0, missing: [], lastSeq: null }
 }
 
 /** With another page. A page that was read twice changes nothing. */
@@ -43,13 +46,30 @@ export function withPage(log: EventLog, page: UserEvents): EventLog {
   const all = [...log.events, ...fresh]
   const dropped = Math.max(all.length - EVENTS_MAX, 0)
   const isGap = page.oldest_seq > log.after + 1
+  const gone = all[dropped - 1]?.seq ?? 0
+  const missing = isGap ? withMissing(log.missing, [log.after + 1, page.oldest_seq - 1]) : log.missing
   return {
     events: dropped === 0 ? all : all.slice(dropped),
     after: fresh.at(-1)?.seq ?? Math.max(log.after, isGap ? page.oldest_seq - 1 : 0),
     dropped: log.dropped + dropped,
-    missing: isGap ? [log.missing?.[0] ?? log.after + 1, page.oldest_seq - 1] : log.missing,
+    missing: missing.filter(([, to]) => to > gone),
     lastSeq: page.last_seq
   }
+}
+
+/** Neighbours become one, so that there is an update between two of them: this bounds their number. */
+function withMissing(missing: readonly Missing[], [from, to]: Missing): readonly Missing[] {
+  const last = missing.at(-1)
+  return last !== undefined && last[1] + 1 === from ? [...missing.slice(0, -1), [last[0], to]] : [...missing, [from, to]]
+}
+
+const NAMED_MAX = 5
+
+/** `1 to 4, 7, 9 to 12`: the newest five, and how many others there are. */
+export function missingText(missing: readonly Missing[]): string {
+  const named = missing.slice(-NAMED_MAX).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`))
+  const others = missing.length - named.length
+  return `${others === 0 ? '' : `of ${others} older ${others === 1 ? 'range' : 'ranges'}, and `}${named.join(', ')}`
 }
 
 /** The updates of a type that contain a text, in either case; the text is looked for in the whole update. */

@@ -29,18 +29,49 @@ export function microsecondsOf(timestamp: string): bigint | null {
 
 /**
  * A timestamp in a time zone, to the second: `2026-11-27 14:03:21`. The fraction is left out, not rounded, so that no later second is
- * shown than was recorded. Text that is no timestamp is shown as it is.
+ * shown than was recorded. A time that occurs twice, when clocks go back, has its offset from UTC: `2026-11-01 01:30:00 -04:00`.
+ * Text that is no timestamp is shown as it is.
  */
 export function localTime(timestamp: string, timeZone: string): string {
   const microseconds = microsecondsOf(timestamp)
   if (microseconds === null) return timestamp
+  const at = Number(floorDivided(microseconds, 1000n))
+  const { text, offsetMs } = wallTime(at, timeZone)
+  return occursTwice(at, offsetMs, timeZone) ? `${text} ${offsetText(offsetMs)}` : text
+}
+
+interface WallTime {
+  readonly text: string
+  /** What the zone's clocks are ahead of UTC. */
+  readonly offsetMs: number
+}
+
+function wallTime(at: number, timeZone: string): WallTime {
   const parts = new Map(
     clockOf(timeZone)
-      .formatToParts(Number(floorDivided(microseconds, 1000n)))
+      .formatToParts(at)
       .map(({ type, value }) => [type, value])
   )
   const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? ''
-  return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}:${part('second')}`
+  const [date, time] = [`${part('year')}-${part('month')}-${part('day')}`, `${part('hour')}:${part('minute')}:${part('second')}`]
+  return { text: `${date} ${time}`, offsetMs: Date.parse(`${date}T${time}Z`) - Math.floor(at / 1000) * 1000 }
+}
+
+/** No zone changes its clocks twice within this time, nor by more than it. */
+const CHANGE_MS = 24 * 3_600_000
+
+/** Whether the clocks of the zone show this time at another instant too: by the offset of before or after a change. */
+function occursTwice(at: number, offsetMs: number, timeZone: string): boolean {
+  return [at - CHANGE_MS, at + CHANGE_MS].some(neighbour => {
+    const other = wallTime(neighbour, timeZone).offsetMs
+    return other !== offsetMs && wallTime(at + offsetMs - other, timeZone).offsetMs === other
+  })
+}
+
+function offsetText(offsetMs: number): string {
+  const minutes = Math.round(Math.abs(offsetMs) / 60_000)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map(each => String(each).padStart(2, '0'))
+  return `${offsetMs < 0 ? '-' : '+'}${hours}:${rest}`
 }
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
@@ -75,7 +106,17 @@ export function durationText(microseconds: bigint): string {
 
 /** A duration in milliseconds as the service measured it, cut to the microsecond: `92.212 ms`. */
 export function tookText(milliseconds: number): string {
-  return Number.isFinite(milliseconds) ? durationText(BigInt(Math.floor(milliseconds * 1000))) : UNKNOWN
+  const microseconds = wholeMicroseconds(milliseconds)
+  return microseconds === null ? UNKNOWN : durationText(microseconds)
+}
+
+/** Measured milliseconds in whole microseconds, cut; null for what is no number. */
+export function wholeMicroseconds(milliseconds: number): bigint | null {
+  if (!Number.isFinite(milliseconds)) return null
+  // The product of 2.01 and 1000 is a little below 2010. Its neighbours, divided again, are rounded as 2.01 itself is.
+  const near = Math.floor(milliseconds * 1000)
+  const whole = [near + 1, near].find(each => each / 1000 <= milliseconds) ?? near - 1
+  return BigInt(whole)
 }
 
 function floorDivided(value: bigint, by: bigint): bigint {

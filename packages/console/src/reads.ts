@@ -1,5 +1,5 @@
 // How pages read: one record, a list in pages, and the session.
-import { queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { get, type Page, type ReadRequest, read } from './api.ts'
 import { targetOf } from './snippets.ts'
 
@@ -30,6 +30,8 @@ export interface List<Row> {
   readonly rows: readonly Row[] | undefined
   readonly error: Error | null
   readonly isReading: boolean
+  /** When the rows were read, in milliseconds since the epoch by the clock of the browser; 0 before. */
+  readonly readAt: number
   /** Null on the last page, and at the bound. */
   readonly more: (() => void) | null
   readonly isAtBound: boolean
@@ -38,19 +40,31 @@ export interface List<Row> {
   readonly unanswered: readonly string[]
 }
 
-/** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
-export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
-  const query = useInfiniteQuery({
+/** How a list is read. It is read again by itself only as long as that is one request: with more pages, when it is asked for. */
+export function listQuery<Row>(request: ReadRequest<Page<Row>>) {
+  return infiniteQueryOptions({
     queryKey: ['list', targetOf(request)],
     queryFn: ({ signal, pageParam }) => read(pageAt(request, pageParam), signal),
     initialPageParam: FIRST_PAGE,
-    getNextPageParam: page => page.next_cursor
+    getNextPageParam: page => page.next_cursor,
+    refetchOnWindowFocus: hasOnePage,
+    refetchOnReconnect: hasOnePage,
+    refetchOnMount: hasOnePage
   })
+}
+
+function hasOnePage({ state }: { readonly state: { readonly data: { readonly pages: readonly unknown[] } | undefined } }): boolean {
+  return (state.data?.pages.length ?? 0) <= 1
+}
+
+/** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
+export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
+  const query = useInfiniteQuery(listQuery(request))
   const rows = query.data?.pages.flatMap(page => page.data)
   const unanswered = query.data?.pages.flatMap(page => page.unanswered_nodes ?? []) ?? []
   const isAtBound = query.hasNextPage && (rows?.length ?? 0) >= ROWS_MAX
   return {
-    ...{ rows, isAtBound, unanswered, error: query.error, isReading: query.isFetching },
+    ...{ rows, isAtBound, unanswered, error: query.error, isReading: query.isFetching, readAt: query.dataUpdatedAt },
     more: query.hasNextPage && !isAtBound ? () => void query.fetchNextPage() : null,
     again: () => void query.refetch()
   }

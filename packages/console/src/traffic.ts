@@ -2,7 +2,7 @@
 import type { NodeOverview } from './generated/admin.ts'
 
 export interface Traffic {
-  /** One sum for each span, oldest first. */
+  /** One sum for each quarter of an hour, oldest first. The first has only what is of the 24 hours. */
   readonly bars: readonly TrafficBar[]
   readonly requests: number
   /** By code, the most frequent first. */
@@ -17,17 +17,21 @@ export interface TrafficBar {
 }
 
 const SPAN_MS = 15 * 60_000
-const SPANS = 96
+const DAY_MS = 24 * 3_600_000
 
-/** The last 24 hours in quarters of an hour, up to `now` (milliseconds since the epoch). */
+/**
+ * The last 24 hours in quarters of an hour, up to `now`: milliseconds since the epoch by the clock of the service, not of the browser.
+ * A minute that began before them is left out; what a node with a faster clock counted is of the newest quarter.
+ */
 export function trafficOf(nodes: readonly NodeOverview[], now: number): Traffic {
-  const end = Math.floor(now / SPAN_MS) * SPAN_MS + SPAN_MS
-  const bars = Array.from({ length: SPANS }, (_, index) => ({ from: end - (SPANS - index) * SPAN_MS, requests: 0, failed: 0 }))
+  const [first, last] = [Math.floor((now - DAY_MS) / SPAN_MS), Math.floor(now / SPAN_MS)]
+  const bars = Array.from({ length: last - first + 1 }, (_, index) => ({ from: (first + index) * SPAN_MS, requests: 0, failed: 0 }))
   const errors = new Map<string, number>()
   let requests = 0
   for (const { at, requests: count, errors: byCode } of nodes.flatMap(node => node.minutes ?? [])) {
-    const bar = bars[Math.floor((Date.parse(at) - (bars[0]?.from ?? 0)) / SPAN_MS)]
-    if (bar === undefined) continue // older than the 24 hours, or no time
+    const began = Date.parse(at)
+    const bar = began < now - DAY_MS ? undefined : bars[Math.min(Math.floor(began / SPAN_MS), last) - first]
+    if (bar === undefined) continue
     const failed = Object.values(byCode).reduce((sum, each) => sum + each, 0)
     requests += count
     bar.requests += count

@@ -1,5 +1,5 @@
 // Where the steps of an order stand on a common scale. Only recorded times are used: between two of them nothing is assumed.
-import { durationText, microsecondsOf } from './format.ts'
+import { durationText, microsecondsOf, wholeMicroseconds } from './format.ts'
 
 /** A step as the waterfall needs it. */
 export interface TimedStep {
@@ -67,7 +67,8 @@ export function waterfallOf(steps: readonly TimedStep[]): Waterfall {
 }
 
 function endOf(start: bigint | null, tookMs: number | null): bigint | null {
-  return start === null || tookMs === null || !Number.isFinite(tookMs) || tookMs < 0 ? null : start + BigInt(Math.floor(tookMs * 1000))
+  const took = tookMs === null ? null : wholeMicroseconds(tookMs)
+  return start === null || took === null || took < 0n ? null : start + took
 }
 
 function isCrowded(sorted: readonly bigint[], span: bigint): boolean {

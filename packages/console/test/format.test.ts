@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { counted, durationText, localTime, microsecondsOf, shown, tookText } from '../src/format.ts'
+import { counted, durationText, localTime, microsecondsOf, shown, tookText, wholeMicroseconds } from '../src/format.ts'
 
 test('null is shown as unknown, or as what it means, and never as zero or nothing', () => {
   for (const value of [null, undefined]) assert.equal(shown(value), 'unknown')
@@ -42,6 +42,22 @@ test('times are in the zone that was asked for, with the fraction cut and not ro
   assert.equal(localTime('soon', 'UTC'), 'soon')
 })
 
+test('a time that occurs twice when clocks go back has its offset, and no other time has', () => {
+  const times = (zone: string, ...at: readonly string[]) => at.map(each => localTime(each, zone))
+  const newYork = ['2026-11-01T04:59:59Z', '2026-11-01T05:00:00Z', '2026-11-01T06:59:59.9Z', '2026-11-01T07:00:00Z']
+  assert.deepEqual(times('America/New_York', ...newYork), [
+    ...['2026-11-01 00:59:59', '2026-11-01 01:00:00 -04:00', '2026-11-01 01:59:59 -05:00', '2026-11-01 02:00:00']
+  ])
+  assert.deepEqual(times('America/New_York', '2026-03-08T06:59:59Z', '2026-03-08T07:00:00Z'), [
+    '2026-03-08 01:59:59',
+    '2026-03-08 03:00:00'
+  ])
+  const lordHowe = ['2026-04-04T14:29:59Z', '2026-04-04T14:30:00Z', '2026-04-04T15:29:59Z', '2026-04-04T15:30:00Z']
+  assert.deepEqual(times('Australia/Lord_Howe', ...lordHowe), [
+    ...['2026-04-05 01:29:59', '2026-04-05 01:30:00 +11:00', '2026-04-05 01:59:59 +10:30', '2026-04-05 02:00:00']
+  ])
+})
+
 test('durations have a unit, and negative ones their sign', () => {
   const texts = [0n, 350n, 1_000n, 1_204_567n, 60_000_000n, 90_000_000n, 3_600_000_000n, 129_600_000_000n, -2_000n].map(durationText)
   assert.deepEqual(texts, ['0 µs', '350 µs', '1 ms', '1.204 s', '1 min', '1.5 min', '1 h', '1.5 d', '-2 ms'])
@@ -49,5 +65,10 @@ test('durations have a unit, and negative ones their sign', () => {
 
 test('measured durations are cut to the microsecond, and what is no number is unknown', () => {
   assert.deepEqual([92.2123360000005, 0.0004, 12, 1500].map(tookText), ['92.212 ms', '0 µs', '12 ms', '1.5 s'])
+  for (let microseconds = 0; microseconds < 200_000; microseconds += 10) {
+    const text = `${Math.floor(microseconds / 1000)}.${String(microseconds % 1000).padStart(3, '0')}`
+    assert.equal(wholeMicroseconds(Number(text)), BigInt(microseconds), text)
+  }
+  assert.equal(wholeMicroseconds(-2.01), -2_010n)
   for (const took of [Number.NaN, Number.POSITIVE_INFINITY]) assert.equal(tookText(took), 'unknown')
 })

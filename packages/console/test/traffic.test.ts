@@ -20,7 +20,7 @@ test('requests and errors of all nodes are summed by quarters of an hour', () =>
     ],
     NOW
   )
-  assert.equal(bars.length, 96)
+  assert.equal(bars.length, 97)
   assert.deepEqual(bars.at(-1), { from: Date.parse('2026-11-27T14:00:00Z'), requests: 19, failed: 6 })
   assert.deepEqual(bars.at(-2), { from: Date.parse('2026-11-27T13:45:00Z'), requests: 1, failed: 1 })
   assert.equal(requests, 20)
@@ -32,9 +32,19 @@ test('requests and errors of all nodes are summed by quarters of an hour', () =>
   assert.deepEqual(absent, [])
 })
 
-test('what is older than the day is in no sum', () => {
-  const { requests, errors } = trafficOf([node('a', [{ at: '2026-11-26T14:00:00Z', requests: 9, errors: { internal: 9 } }])], NOW)
-  assert.deepEqual([requests, errors], [0, []])
+test('the sums are of 24 hours to the minute, and what is older is in none', () => {
+  const counted = (at: string) => trafficOf([node('a', [{ at, requests: 9, errors: { internal: 9 } }])], NOW)
+  const within = counted('2026-11-26T14:07:00Z')
+  assert.deepEqual([within.requests, within.errors], [9, [['internal', 9]]])
+  assert.deepEqual(within.bars[0], { from: Date.parse('2026-11-26T14:00:00Z'), requests: 9, failed: 9 })
+  const older = counted('2026-11-26T14:06:00Z')
+  assert.deepEqual([older.requests, older.errors], [0, []])
+})
+
+test('what a node with a faster clock counted is of the newest quarter, not lost', () => {
+  const { bars, requests } = trafficOf([node('a', [{ at: '2026-11-27T14:27:00Z', requests: 9, errors: {} }])], NOW)
+  assert.equal(requests, 9)
+  assert.deepEqual(bars.at(-1), { from: Date.parse('2026-11-27T14:00:00Z'), requests: 9, failed: 0 })
 })
 
 test('a node that did not answer is named, since the sums lack it', () => {

@@ -61,6 +61,10 @@ test('steps at the same time stand at the same place, on a linear scale', () => 
   assert.deepEqual([places[0]?.start, places[1]?.start, scale, total], [0, 0, 'linear', '0 µs'])
 })
 
+test('a duration ends at the microsecond that was measured', () => {
+  assert.equal(waterfallOf([{ at: at('00'), took_ms: 2.01 }]).total, '2.01 ms')
+})
+
 test('a duration that is no length is left out', () => {
   for (const took of [-1, Number.NaN, Number.POSITIVE_INFINITY])
     assert.equal(waterfallOf([{ at: at('00'), took_ms: took }, { at: at('01') }]).places[0]?.end, null)

@@ -61,6 +61,8 @@ export interface OfferedBroker {
 
 /** How the service is. */
 export interface OperatorOverview {
+  /** When it was read, by the clock of the node that answers. */
+  readonly at: string
   readonly steps: FirstSteps
   readonly nodes: readonly NodeOverview[]
   readonly brokers: readonly OfferedBroker[]

@@ -7,7 +7,7 @@ import { Label } from 'react-aria-components/Label'
 import { TextField } from 'react-aria-components/TextField'
 import { get } from '../api.ts'
 import { useEventFeed } from '../event-feed.ts'
-import { afterOf, type EventLog, matching, type UserEvent } from '../event-log.ts'
+import { afterOf, type EventLog, matching, missingText, type UserEvent } from '../event-log.ts'
 import { counted } from '../format.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { choicesOf, FilterForm } from '../parts/filters.tsx'
@@ -68,10 +68,8 @@ function Inspector({ user, after, type }: { readonly user: string; readonly afte
         <Progress log={log} shownCount={chosen.length} state={isLive ? (isUsed ? 'Following' : UNUSED) : 'Paused'} />
       </p>
       {error !== null && isLive && <Failure error={error} />}
-      {log.missing !== null && (
-        <p className="notice">
-          Updates {log.missing[0]} to {log.missing[1]} are no longer kept, so they are not in this list.
-        </p>
+      {log.missing.length > 0 && (
+        <p className="notice">Updates {missingText(log.missing)} are no longer kept, so they are not in this list.</p>
       )}
       {chosen.length === 0 ? (
         <Empty>

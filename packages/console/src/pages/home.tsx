@@ -33,7 +33,7 @@ export function HomePage(): ReactNode {
         <>
           <FirstSteps steps={overview.data.steps} />
           <Health overview={overview.data} />
-          <TrafficPart nodes={overview.data.nodes} now={overview.dataUpdatedAt} />
+          <TrafficPart nodes={overview.data.nodes} now={Date.parse(overview.data.at)} />
         </>
       )}
     </Page>

@@ -4,6 +4,7 @@ import { type ReactNode, useMemo } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { counted } from '../format.ts'
 import { type List, PAGE_ROWS } from '../reads.ts'
+import { distinctIds } from '../row-ids.ts'
 import { Failure, Reading } from './states.tsx'
 
 /** A column. On a phone each row is a block, with the names of the columns before its values. */
@@ -84,7 +85,8 @@ export function Rows<Row extends object>({
   readonly idOf: (row: Row) => string
 }): ReactNode {
   const definitions = useMemo(() => definitionsOf(columns), [columns])
-  const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: idOf })
+  const ids = useMemo(() => distinctIds(rows.map(idOf)), [rows, idOf])
+  const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: (_row, index) => ids[index] ?? String(index) })
   const numbers = new Set(columns.flatMap(({ name, isNumber }) => (isNumber === true ? [name] : [])))
   const classOf = (name: string) => (numbers.has(name) ? 'number' : undefined)
   return (

@@ -64,6 +64,7 @@ const nodeRecord = record('NodeOverview', 'A node, or the only process of the se
   minutes: nullable(Type.Array(minute), 'Of the last 24 hours of its present run; null: it did not answer.')
 })
 export const overviewRecord = record('OperatorOverview', 'How the service is.', {
+  at: { ...timestamp, description: 'When it was read, by the clock of the node that answers.' },
   steps: record('FirstSteps', 'What a newcomer does first.', {
     user_created: Type.Boolean(),
     sandbox_connected: Type.Boolean(),
