@@ -65,6 +65,18 @@ describe('the console', () => {
     await headed(page, 'Orders')
   })
 
+  test('a link that is pasted where the page asks for one logs in, and its code leaves the address', async () => {
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
+    const { page } = walk
+    await open(page, '/platforms')
+    await page.getByLabel('Link or code').waitFor()
+    await page.goto(await linkTo('/platforms'))
+    await headed(page, 'Platforms')
+    assert.equal(page.url(), `${stage.service.url}/console/platforms`)
+    await page.goto(await linkTo('/platforms'))
+    await page.waitForURL(`${stage.service.url}/console/platforms`)
+  })
+
   test('who logs out is asked to log in, and nothing that was shown is left', async () => {
     await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
     const { page } = walk
@@ -105,6 +117,67 @@ describe('the console', () => {
     assert.equal(await sent.locator('.mark').count(), 0)
     for (const { quantity, price } of filled.fills)
       await page.getByRole('row').filter({ hasText: price }).filter({ hasText: quantity }).waitFor()
+  })
+
+  test('the page of an order shows what became of it since, and says when it was read', async () => {
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    const { page } = walk
+    const order = await trader.rest()
+    const id: string = order.order_id
+    await page.clock.install()
+    await open(page, `/orders/${id}`)
+    await page.locator('.facts .status').getByText('working', { exact: true }).waitFor()
+    await page.getByText(/^Read at \d/).waitFor()
+    await trader.cancel(order)
+    await page.clock.fastForward(11_000)
+    await page.locator('.facts .status').getByText('cancelled', { exact: true }).waitFor()
+    await page.locator('.waterfall .status').getByText('cancelled', { exact: true }).last().waitFor()
+  })
+
+  test('the traffic is that of the service’s last day, whatever the clock of the browser says', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await page.clock.setFixedTime(Date.now() + 25 * 3_600_000)
+    await open(page, '/')
+    await page.getByText(/^[1-9][\d,]* requests\. /).waitFor()
+  })
+
+  test('rows of a list have their own request, and two rows with one id are not drawn again and again', async () => {
+    await using walk = await loggedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = walk
+    const rows = page.locator('.rows tbody tr')
+    for (let requests = 0; requests < 2; requests++)
+      await fetch(`${stage.service.url}/users`, { headers: { 'x-request-id': 'one-of-two' } })
+    await open(page, '/requests?request_id=one-of-two')
+    const again = page.getByRole('button', { name: 'Read again' })
+    for (let reads = 0; reads < 3; reads++) {
+      await again.click()
+      await page.getByText('Requests: 2').waitFor()
+    }
+    assert.equal(await rows.count(), 2)
+    await open(page, `/orders?user=${userKey}`)
+    await page.getByRole('button', { name: `Copy as curl: order ${filled.cl_order_id}` }).focus()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.ariaLabel'), `Copy as TS (TypeScript): order ${filled.cl_order_id}`)
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('Copied', { exact: true }).waitFor({ state: 'attached' })
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    assert.ok(copied.includes(`fetch("${stage.service.url}/admin/v1/orders/${filled.order_id}"`), copied)
+  })
+
+  test('filters show what is applied: no platform beside a user of deliveries, and nothing typed after Clear', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, `/deliveries?platform=unknown`)
+    await page.getByLabel('User (user_key)').fill(userKey)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/deliveries?user=${userKey}`)
+    await page.getByText('Nothing was sent').waitFor()
+    assert.equal(await page.getByLabel('Platform').count(), 0)
+    await open(page, '/requests')
+    await page.getByLabel('Code').fill('rate_limited')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    assert.equal(await page.getByLabel('Code').inputValue(), '')
   })
 
   test('on a phone the chart is laid out as its library does it, not as a list of ours', async () => {
@@ -242,6 +315,7 @@ describe('the console', () => {
       await open(page, path)
       await headed(page, heading)
       await page.waitForFunction(`!document.querySelector('main').innerText.includes('Reading ')`)
+      assert.equal(await page.getByRole('heading', { name: 'Steps' }).count(), heading === `Order ${filled.cl_order_id}` ? 1 : 0, path)
       await judge(page, path)
     }
   })

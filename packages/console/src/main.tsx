@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isSignedOut, Refusal } from './api.ts'
-import { codeIn } from './login-code.ts'
+import { LinkCode } from './link-code.ts'
 import { Gate } from './parts/gate.tsx'
 import { sessionQuery } from './reads.ts'
 import { router } from './router.tsx'
@@ -15,13 +15,10 @@ import './style/phone.css'
 import { applyTheme, keptTheme } from './theme.ts'
 
 // Before anything else: a code must not stay in the address, the history or a copied link.
-let code = codeIn(location.hash)
-if (code !== null) history.replaceState(history.state, '', `${location.pathname}${location.search}`)
-const takeCode = () => {
-  const taken = code
-  code = null
-  return taken
-}
+const code = new LinkCode()
+code.leaveAddress()
+// A link that is pasted into the address of this page loads nothing: only the fragment is new.
+addEventListener('hashchange', () => code.leaveAddress())
 applyTheme(keptTheme())
 // A browser that goes back may show the page as it was left, also after its session has ended.
 addEventListener('pageshow', ({ persisted }) => {
@@ -50,7 +47,7 @@ if (place === null) throw new Error('expected an element with the id console in 
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Gate takeCode={takeCode}>
+      <Gate code={code}>
         <RouterProvider router={router} />
       </Gate>
     </QueryClientProvider>

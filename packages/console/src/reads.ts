@@ -1,6 +1,7 @@
 // How pages read: one record, a list in pages, and the session.
 import { infiniteQueryOptions, queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { get, type Page, type ReadRequest, read } from './api.ts'
+import { type OrderAndSteps, orderAndSteps } from './order-and-steps.ts'
 import { targetOf } from './snippets.ts'
 
 /** More rows than this are not kept: filters find the others. */
@@ -20,6 +21,20 @@ export function useRecord<Answer>(request: ReadRequest<Answer>, refreshMs?: numb
   return useQuery({
     queryKey: ['record', targetOf(request)],
     queryFn: ({ signal }) => read(request, signal),
+    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
+  })
+}
+
+/** An order and its steps, of one revision. They are read again while the page is visible, every `refreshMs`. */
+export function useOrderAndSteps(orderId: string, refreshMs?: number): UseQueryResult<OrderAndSteps> {
+  const [order, steps] = [get('/orders/{order_id}', { order_id: orderId }), get('/orders/{order_id}/steps', { order_id: orderId })]
+  return useQuery({
+    queryKey: ['record', targetOf(order), 'steps'],
+    queryFn: ({ signal }) =>
+      orderAndSteps(
+        () => read(order, signal),
+        () => read(steps, signal)
+      ),
     ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
   })
 }

@@ -65,14 +65,19 @@ export function DeliveriesPage(): ReactNode {
   const attempts = get('/webhook-deliveries', {}, { endpoint, user, limit: String(PAGE_ROWS) })
   const endpoints = platform === undefined ? undefined : get('/webhook-endpoints', {}, { platform })
   const shownFilters = isOfOne || platform === undefined ? filters : { ...filters, platform }
-  const fields = [
-    { name: 'platform', label: 'Platform', choices, none: 'Choose' },
+  const ofOne = [
     { name: 'endpoint', label: 'Endpoint (endpoint_id)' },
     { name: 'user', label: 'User (user_key)' }
   ] as const
+  // Endpoints are listed by platform; what was sent to one, or of a user, is not.
+  const fields = isOfOne ? ofOne : ([{ name: 'platform', label: 'Platform', choices, none: 'Choose' }, ...ofOne] as const)
+  const apply = (search: typeof filters) => {
+    const { platform: _unused, ...rest } = search
+    void navigate({ search: search.endpoint === undefined && search.user === undefined ? search : rest })
+  }
   return (
     <Page title="Deliveries" request={isOfOne ? attempts : endpoints}>
-      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={apply} />
       {isOfOne ? (
         <Attempts request={attempts} hasOnePage={endpoint === undefined} />
       ) : endpoints === undefined ? (

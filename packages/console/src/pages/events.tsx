@@ -9,7 +9,7 @@ import { get } from '../api.ts'
 import { useEventFeed } from '../event-feed.ts'
 import { afterOf, type EventLog, matching, missingText, type UserEvent } from '../event-log.ts'
 import { counted } from '../format.ts'
-import { CopyText } from '../parts/copy.tsx'
+import { CopyRowRequest, CopyText } from '../parts/copy.tsx'
 import { choicesOf, FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure } from '../parts/states.tsx'
@@ -78,7 +78,7 @@ function Inspector({ user, after, type }: { readonly user: string; readonly afte
       ) : (
         <ol className="events" reversed>
           {chosen.toReversed().map(event => (
-            <EventItem key={event.seq} event={event} />
+            <EventItem key={event.seq} user={user} event={event} />
           ))}
         </ol>
       )}
@@ -101,7 +101,8 @@ function Progress({ log, shownCount, state }: ProgressProps): ReactNode {
   ].join(' ')
 }
 
-function EventItem({ event }: { readonly event: UserEvent }): ReactNode {
+function EventItem({ user, event }: { readonly user: string; readonly event: UserEvent }): ReactNode {
+  const request = get('/events', {}, { user, after: String(event.seq - 1), limit: '1' })
   const text = JSON.stringify(event.data, null, 2)
   return (
     <li>
@@ -109,7 +110,7 @@ function EventItem({ event }: { readonly event: UserEvent }): ReactNode {
         <summary>
           <code>{event.seq}</code> {event.type} <span className="hint">{summaryOf(event.data)}</span>
         </summary>
-        <CopyText text={event.event_id} what="event id" />
+        <CopyText text={event.event_id} what="event id" /> <CopyRowRequest request={request} what={`update ${event.seq}`} />
         <pre>{text}</pre>
       </details>
     </li>

@@ -3,56 +3,77 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { Fill, OperatorOrder as Order } from '../generated/admin.ts'
+import type { OrderAndSteps } from '../order-and-steps.ts'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
+import { ReadAt } from '../parts/read-at.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
 import { StepsWaterfall } from '../parts/waterfall.tsx'
-import { useRecord } from '../reads.ts'
+import { useOrderAndSteps } from '../reads.ts'
+import { useIsUsed } from '../use-of-page.ts'
 
 const route = getRouteApi('/orders/$orderId')
+const REFRESH_MS = 10_000
 
 /** The page of an order. */
 export function OrderPage(): ReactNode {
   const { orderId } = route.useParams()
-  const request = get('/orders/{order_id}', { order_id: orderId })
-  const order = useRecord(request)
+  const { data, error, dataUpdatedAt, isFetching, refetch } = useOrderAndSteps(orderId, useIsUsed() ? REFRESH_MS : undefined)
+  const again = () => void refetch()
   return (
-    <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
-      {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
-      {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts facts={outcomeOf(order.data)} />}
-      <Steps orderId={orderId} />
-      {order.data !== undefined && (
-        <section aria-labelledby="record">
-          <h2 id="record">Record</h2>
-          <Facts facts={recordOf(order.data)} />
-        </section>
+    <Page title={`Order ${data?.order.cl_order_id ?? orderId}`} request={get('/orders/{order_id}', { order_id: orderId })}>
+      {error !== null && <Failure error={error} again={again} />}
+      {data === undefined ? (
+        error === null && <Reading what="the order" />
+      ) : (
+        <>
+          <ReadAt at={dataUpdatedAt} isReading={isFetching} again={again} />
+          {data.isChanging && (
+            <p className="notice">The order is changing, so that its record and its steps may be of different moments.</p>
+          )}
+          <Facts facts={outcomeOf(data.order)} />
+          <Steps orderId={orderId} steps={data.steps} again={again} />
+          <section aria-labelledby="record">
+            <h2 id="record">Record</h2>
+            <Facts facts={recordOf(data.order)} />
+          </section>
+          <Fills order={data.order} />
+        </>
       )}
-      {order.data !== undefined && <Fills order={order.data} />}
     </Page>
   )
 }
 
-function Steps({ orderId }: { readonly orderId: string }): ReactNode {
-  const request = get('/orders/{order_id}/steps', { order_id: orderId })
-  const steps = useRecord(request)
+interface StepsProps {
+  readonly orderId: string
+  readonly steps: OrderAndSteps['steps']
+  readonly again: () => void
+}
+
+function Steps({ orderId, steps, again }: StepsProps): ReactNode {
   return (
     <section aria-labelledby="steps">
       <div className="head">
         <h2 id="steps">Steps</h2>
-        <CopyRequest request={request} />
+        <CopyRequest request={get('/orders/{order_id}/steps', { order_id: orderId })} what="the steps" />
       </div>
-      {steps.error !== null && <Failure error={steps.error} again={() => void steps.refetch()} />}
-      {steps.data === undefined && steps.error === null && <Reading what="the steps" />}
-      {steps.data?.incomplete != null && <p className="notice">Not all steps are listed: {steps.data.incomplete}</p>}
-      {steps.data?.data.length === 0 && (
-        <Empty>
-          <p>No step of this order is recorded any more.</p>
-        </Empty>
+      {steps instanceof Error ? (
+        <Failure error={steps} again={again} />
+      ) : (
+        <>
+          {steps.incomplete !== null && <p className="notice">Not all steps are listed: {steps.incomplete}</p>}
+          {steps.data.length === 0 ? (
+            <Empty>
+              <p>No step of this order is recorded any more.</p>
+            </Empty>
+          ) : (
+            <StepsWaterfall steps={steps.data} />
+          )}
+        </>
       )}
-      {steps.data !== undefined && steps.data.data.length > 0 && <StepsWaterfall steps={steps.data.data} />}
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { get } from '../api.ts'
 import type { OperatorOrder as Order } from '../generated/admin.ts'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
+import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
@@ -38,14 +39,17 @@ export const ORDER_COLUMNS: readonly Column<Order>[] = [
   { name: 'Broker', cell: order => order.broker },
   {
     name: 'User',
-
     cell: order => (
       <Link to="/users/$userKey" params={{ userKey: order.user_key }}>
         {order.user_id}
       </Link>
     )
   },
-  { name: 'Entered', cell: order => <Time at={order.entry_time} /> }
+  { name: 'Entered', cell: order => <Time at={order.entry_time} /> },
+  requestColumn(
+    order => `order ${order.cl_order_id}`,
+    order => get('/orders/{order_id}', { order_id: order.order_id })
+  )
 ]
 
 function Quantity({ order }: { readonly order: Order }): ReactNode {

@@ -7,6 +7,7 @@ import type { AnsweredRequest } from '../generated/admin.ts'
 import { CopyText } from '../parts/copy.tsx'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
+import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Time, Value } from '../parts/values.tsx'
@@ -52,7 +53,11 @@ const COLUMNS: readonly Column<AnsweredRequest>[] = [
   },
   { name: 'Address', cell: request => request.address },
   { name: 'Node', cell: request => request.node },
-  { name: 'Request id', cell: request => <CopyText text={request.request_id} what="request id" /> }
+  { name: 'Request id', cell: request => <CopyText text={request.request_id} what="request id" /> },
+  requestColumn(
+    request => `request ${request.request_id}`,
+    request => get('/requests', {}, { request_id: request.request_id })
+  )
 ]
 
 /** The list of kept requests. */

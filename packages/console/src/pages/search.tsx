@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { SearchHit } from '../generated/admin.ts'
-import { CopyText } from '../parts/copy.tsx'
+import { CopyRowRequest, CopyText } from '../parts/copy.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { useRecord } from '../reads.ts'
@@ -41,12 +41,25 @@ function Results({ q }: { readonly q: string }): ReactNode {
         {found.data?.data.map(each => (
           <li key={`${each.kind} ${each.id}`}>
             <span className="status plain">{each.kind}</span> {each.label} <CopyText text={each.id} what={`${each.kind} id`} />{' '}
-            <HitLink hit={each} />
+            <HitLink hit={each} /> <HitRequest hit={each} />
           </li>
         ))}
       </ul>
     </Page>
   )
+}
+
+/** Of the kinds that can be read by their id. */
+function HitRequest({ hit: { kind, id, label } }: { readonly hit: SearchHit }): ReactNode {
+  const request =
+    kind === 'order'
+      ? get('/orders/{order_id}', { order_id: id })
+      : kind === 'user'
+        ? get('/users/{user_key}', { user_key: id })
+        : kind === 'request'
+          ? get('/requests', {}, { request_id: id })
+          : null
+  return request === null ? null : <CopyRowRequest request={request} what={`${kind} ${label}`} />
 }
 
 function HitLink({ hit: { kind, id, user_key: user } }: { readonly hit: SearchHit }): ReactNode {

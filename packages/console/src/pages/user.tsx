@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorUser } from '../generated/admin.ts'
-import { CopyText } from '../parts/copy.tsx'
+import { CopyRequest, CopyText } from '../parts/copy.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
@@ -22,26 +22,33 @@ const ORDERS = ORDER_COLUMNS.filter(({ name }) => name !== 'User')
 export function UserPage(): ReactNode {
   const { userKey: user } = route.useParams()
   const request = get('/users/{user_key}', { user_key: user })
+  const [connections, orders] = [get('/connections', {}, { user }), get('/orders', {}, { user })]
   const record = useRecord(request)
   return (
     <Page title={`User ${record.data?.user_id ?? user}`} request={request}>
       {record.error !== null && <Failure error={record.error} again={() => void record.refetch()} />}
       {record.data === undefined ? record.error === null && <Reading what="the user" /> : <Record user={record.data} />}
       <section aria-labelledby="connections">
-        <h2 id="connections">Connections</h2>
+        <div className="head">
+          <h2 id="connections">Connections</h2>
+          <CopyRequest request={connections} what="the connections" />
+        </div>
         <ListTable
           what="connections"
-          list={useList(get('/connections', {}, { user }))}
+          list={useList(connections)}
           columns={CONNECTIONS}
           idOf={connection => connection.connection_id}
           empty={<Nothing>The user has no connection: one is made in the portal.</Nothing>}
         />
       </section>
       <section aria-labelledby="orders">
-        <h2 id="orders">Orders</h2>
+        <div className="head">
+          <h2 id="orders">Orders</h2>
+          <CopyRequest request={orders} what="the orders" />
+        </div>
         <ListTable
           what="orders"
-          list={useList(get('/orders', {}, { user }))}
+          list={useList(orders)}
           columns={ORDERS}
           idOf={order => order.order_id}
           empty={<Nothing>The user has no orders.</Nothing>}

@@ -7,6 +7,7 @@ import { CopyText } from '../parts/copy.tsx'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlatform } from '../parts/platform.ts'
+import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Time } from '../parts/values.tsx'
@@ -40,7 +41,11 @@ const COLUMNS: readonly Column<OperatorUser>[] = [
         </Link>
       </>
     )
-  }
+  },
+  requestColumn(
+    user => `user ${user.user_id}`,
+    user => get('/users/{user_key}', { user_key: user.user_key })
+  )
 ]
 
 /** The list of users. */

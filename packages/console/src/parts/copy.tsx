@@ -50,15 +50,49 @@ export function CopyText({
   )
 }
 
+interface CopyRequestProps {
+  readonly request: ApiRequest
+  /** What it reads. */
+  readonly what: string
+}
+
 /** The request whose answer is shown, for a terminal or a program. */
-export function CopyRequest({ request }: { readonly request: ApiRequest }): ReactNode {
+export function CopyRequest({ request, what }: CopyRequestProps): ReactNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
-    <div className="copy-request" role="group" aria-label="Copy the request of this part">
+    <div className="copy-request" role="group" aria-label={`Copy the request of ${what}`}>
       <span className="hint">Copy as</span>
       <CopyButton name="curl" textOf={() => asCurl(request, location.origin)} />
       <CopyButton name="TypeScript" textOf={() => asTypeScript(request, location.origin)} />
     </div>
+  )
+}
+
+/** The request of one record among others: as small as an id's button, and named with the record. */
+export function CopyRowRequest({ request, what }: CopyRequestProps): ReactNode {
+  return (
+    <span className="copied">
+      <SmallButton name="curl" label={`Copy as curl: ${what}`} textOf={() => asCurl(request, location.origin)} />
+      <SmallButton name="TS" label={`Copy as TS (TypeScript): ${what}`} textOf={() => asTypeScript(request, location.origin)} />
+    </span>
+  )
+}
+
+interface SmallButtonProps {
+  readonly name: string
+  readonly label: string
+  readonly textOf: () => string
+}
+
+function SmallButton({ name, label, textOf }: SmallButtonProps): ReactNode {
+  const [outcome, copy] = useCopy()
+  return (
+    <>
+      <Button className="copy named" aria-label={label} onPress={() => copy(textOf())}>
+        {outcome === null ? name : <Icon name={outcome} />}
+      </Button>
+      <Announced outcome={outcome} />
+    </>
   )
 }
 

@@ -39,6 +39,11 @@ export function FilterForm<Name extends string>({ filters, current, apply }: Fil
     }
     apply(given)
   }
+  const clear = () => {
+    // The address may stay as it is, and with it this form: what was typed and not applied goes too.
+    setChosen(current)
+    apply({})
+  }
   return (
     <form className="filters" onSubmit={submit}>
       {filters.map(({ name, label, choices, none = 'Any' }) =>
@@ -64,7 +69,7 @@ export function FilterForm<Name extends string>({ filters, current, apply }: Fil
       <Button className="button primary" type="submit">
         Apply
       </Button>
-      <Button className="button" onPress={() => apply({})}>
+      <Button className="button" onPress={clear}>
         Clear
       </Button>
     </form>

@@ -7,25 +7,24 @@ import { Label } from 'react-aria-components/Label'
 import { Text } from 'react-aria-components/Text'
 import { TextField } from 'react-aria-components/TextField'
 import { API, isSignedOut, send } from '../api.ts'
+import type { LinkCode } from '../link-code.ts'
 import { codeFrom } from '../login-code.ts'
 import { sessionQuery } from '../reads.ts'
 import { Failure, Reading } from './states.tsx'
 
 interface GateProps {
-  /** The code of the link that opened this page: once, then null. */
-  readonly takeCode: () => string | null
+  /** Of the link that opened this page. */
+  readonly code: LinkCode
   readonly children: ReactNode
 }
 
 /** Shows its content to a session. A code is used only where there is none: it never replaces a session. */
-export function Gate({ takeCode, children }: GateProps): ReactNode {
+export function Gate({ code, children }: GateProps): ReactNode {
   const session = useQuery(sessionQuery)
   const isSignedIn = session.data !== undefined && !isSignedOut(session.error)
-  useEffect(() => {
-    if (isSignedIn) takeCode()
-  }, [isSignedIn, takeCode])
+  useEffect(() => (isSignedIn ? code.receive(() => undefined) : undefined), [isSignedIn, code])
   if (isSignedIn) return children
-  if (isSignedOut(session.error)) return <Login takeCode={takeCode} />
+  if (isSignedOut(session.error)) return <Login code={code} />
   return (
     <LoginFrame>
       {session.error === null ? <Reading what="your session" /> : <Failure error={session.error} again={() => void session.refetch()} />}
@@ -35,7 +34,7 @@ export function Gate({ takeCode, children }: GateProps): ReactNode {
 
 const NEW_LINK = 'A code works once and for ten minutes. Create another link with the command above.'
 
-function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
+function Login({ code }: Pick<GateProps, 'code'>): ReactNode {
   const [pasted, setPasted] = useState('')
   const queries = useQueryClient()
   const exchange = useMutation({
@@ -44,10 +43,7 @@ function Login({ takeCode }: Pick<GateProps, 'takeCode'>): ReactNode {
     onSuccess: () => queries.resetQueries()
   })
   const { mutate } = exchange
-  useEffect(() => {
-    const code = takeCode()
-    if (code !== null) mutate(code)
-  }, [takeCode, mutate])
+  useEffect(() => code.receive(mutate), [code, mutate])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (pasted.trim() !== '') mutate(codeFrom(pasted))

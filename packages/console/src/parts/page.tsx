@@ -19,7 +19,7 @@ export function Page({ title, request, children }: PageProps): ReactNode {
     <>
       <div className="head">
         <h1>{title}</h1>
-        {request !== undefined && <CopyRequest request={request} />}
+        {request !== undefined && <CopyRequest request={request} what="the page" />}
       </div>
       {children}
     </>

@@ -6,6 +6,7 @@ import { counted } from '../format.ts'
 import { type List, PAGE_ROWS } from '../reads.ts'
 import { distinctIds } from '../row-ids.ts'
 import { Failure, Reading } from './states.tsx'
+import { Time } from './values.tsx'
 
 /** A column. On a phone each row is a block, with the names of the columns before its values. */
 export interface Column<Row> {
@@ -51,7 +52,12 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
       <p className="after" role="status" aria-busy={isReading}>
         {isReading
           ? `Reading ${what}…`
-          : `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${counted(rows.length)}${extentOf(rows.length, list, hasOnePage)}`}
+          : `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${counted(rows.length)}${extentOf(rows.length, list, hasOnePage)}. `}
+        {!isReading && (
+          <>
+            Read at <Time at={new Date(list.readAt).toISOString()} />.
+          </>
+        )}
       </p>
       <div className="buttons">
         {more !== null && (
@@ -69,8 +75,8 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
 
 /** Whether there are more rows than those that are shown. */
 function extentOf(length: number, { more, isAtBound }: List<unknown>, hasOnePage: boolean): string {
-  if (isAtBound) return '. There are more, which this page does not show. Narrow the list with a filter.'
-  if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter.'
+  if (isAtBound) return '. There are more, which this page does not show. Narrow the list with a filter'
+  if (hasOnePage && length >= PAGE_ROWS) return ', the most that are listed: there may be more. Narrow the list with a filter'
   return more === null ? ', all that there are' : ''
 }
 
