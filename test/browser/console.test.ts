@@ -166,7 +166,8 @@ describe('the console', () => {
   })
 
   test('filters show what is applied: no platform beside a user of deliveries, and nothing typed after Clear', async () => {
-    await using walk = await loggedIn()
+    // The user is given before the endpoints of the platform were read.
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
     const { page } = walk
     await open(page, `/deliveries?platform=unknown`)
     await page.getByLabel('User (user_key)').fill(userKey)

@@ -27,7 +27,7 @@ export const SERVICE: readonly Operation[] = [
       const unresolvedOrders = app.store.orders.unresolved(UNRESOLVED_MAX)
       const [steps, unresolved, overviews] = await Promise.all([reads.firstSteps(), unresolvedOrders, nodes.overviews()])
       return {
-        at: timestampOfMs(app.clock.now()),
+        at: app.clock.now(),
         steps: { user_created: steps.userCreated, sandbox_connected: steps.sandboxConnected, order_placed: steps.orderPlaced },
         nodes: overviews.map(presentOverview),
         brokers: [...app.brokers.values()].map(({ capabilities: { id }, environment }) => ({ broker: id, environment })),
