@@ -181,11 +181,17 @@ describe('the console', () => {
     assert.equal(await page.getByLabel('Code').inputValue(), '')
   })
 
-  test('on a phone the chart is laid out as its library does it, not as a list of ours', async () => {
-    await using walk = await loggedIn({ viewport: { width: 375, height: 800 } })
+  test('on a phone the chart is laid out as its library does it, not as a list of ours, and has the newest hours', async () => {
+    await using walk = await loggedIn({ viewport: { width: 1200, height: 800 }, bypassCSP: true })
     const { page } = walk
     await open(page, '/')
-    await page.locator('.chart td').first().waitFor({ state: 'attached' })
+    // Only bars are drawn on the largest canvas.
+    const isDrawn = `[...document.querySelectorAll('.chart canvas')].some(canvas => canvas.width > innerWidth / 2 && canvas.width <= innerWidth && canvas.height > 50 &&
+      canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(part => part > 0))`
+    await page.waitForFunction(isDrawn)
+    await page.setViewportSize({ width: 375, height: 800 })
+    await page.waitForFunction(`document.querySelector('.chart table').offsetWidth < 375`)
+    await page.waitForFunction(isDrawn)
     const displays: readonly string[] = await page.evaluate(
       `[...document.querySelectorAll('.chart td')].map(cell => getComputedStyle(cell).display)`
     )

@@ -23,3 +23,15 @@ export function applyTheme(theme: Theme): void {
     // Storage is refused in some private windows.
   }
 }
+
+/** Calls `changed` when the page may have other colours, by the choice or by the system, until the answer is called. */
+export function onColours(changed: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const choice = new MutationObserver(changed)
+  system.addEventListener('change', changed)
+  choice.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+  return () => {
+    system.removeEventListener('change', changed)
+    choice.disconnect()
+  }
+}

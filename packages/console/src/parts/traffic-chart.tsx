@@ -2,6 +2,7 @@
 import { createChart, HistogramSeries, type Time, type UTCTimestamp } from 'lightweight-charts'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { localTime } from '../format.ts'
+import { onColours } from '../theme.ts'
 import type { TrafficBar } from '../traffic.ts'
 import { TIME_ZONE } from './values.tsx'
 
@@ -20,7 +21,6 @@ export function TrafficChart({ bars }: { readonly bars: readonly TrafficBar[] })
       layout: {
         attributionLogo: false,
         background: { color: 'transparent' },
-        textColor: styles.color,
         fontFamily: 'system-ui, sans-serif'
       },
       grid: { vertLines: { visible: false }, horzLines: { visible: false } },
@@ -30,12 +30,25 @@ export function TrafficChart({ bars }: { readonly bars: readonly TrafficBar[] })
       handleScale: false,
       localization: { priceFormatter: (count: number) => String(Math.round(count)), timeFormatter: clock }
     })
-    const all = chart.addSeries(HistogramSeries, { color: styles.borderTopColor, lastValueVisible: false, priceLineVisible: false })
-    const failed = chart.addSeries(HistogramSeries, { color: styles.outlineColor, lastValueVisible: false, priceLineVisible: false })
+    const all = chart.addSeries(HistogramSeries, { lastValueVisible: false, priceLineVisible: false })
+    const failed = chart.addSeries(HistogramSeries, { lastValueVisible: false, priceLineVisible: false })
+    const paint = () => {
+      chart.applyOptions({ layout: { textColor: styles.color } })
+      all.applyOptions({ color: styles.borderTopColor })
+      failed.applyOptions({ color: styles.outlineColor })
+    }
+    paint()
+    const ignoreColours = onColours(paint)
     all.setData(bars.map(({ from, requests }) => barOf(from, requests)))
     failed.setData(bars.map(({ from, failed: count }) => barOf(from, count)))
-    chart.timeScale().fitContent()
-    return () => chart.remove()
+    const fit = () => chart.timeScale().fitContent()
+    fit()
+    // The library keeps the width of the bars: a narrower page would show the oldest hours, and not the newest.
+    chart.timeScale().subscribeSizeChange(fit)
+    return () => {
+      ignoreColours()
+      chart.remove()
+    }
   }, [bars])
   return <div ref={place} className="chart" aria-hidden="true" />
 }
