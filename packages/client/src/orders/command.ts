@@ -138,7 +138,7 @@ const OTHER = 'The answer is not about this order.'
 
 /** The service's own word that it does not make this order. A proxy can say nothing of the kind. */
 function isRefused({ code, status }: TrunklineError): boolean {
-  return status === null ? code === 'setting_invalid' : !!ORDER_REFUSALS[status]?.split(' ').includes(code)
+  return status === null ? code === 'setting_invalid' : ORDER_REFUSALS.test(`${status} ${code}`)
 }
 
 /** An answer of another form than the service's may fail anywhere, and says nothing of the order. */

@@ -1,13 +1,17 @@
 import {
+  type CancelOrderCall,
   type CancelResults,
   cancelOrder,
+  type ListOrdersCall,
   listOrders,
   modifyOrder,
   type NewOrder,
   type Order,
   type OrderChange,
+  type PreviewOrderCall,
   placeOrder,
   previewOrder,
+  type ReadOrderCall,
   readOrder
 } from '../generated/openapi.ts'
 import { type CallOptions, randomId } from '../settings.ts'
@@ -33,13 +37,13 @@ export interface Orders {
    */
   place(ticket: OrderTicket, options?: CallOptions): Call<Order>
   /** Asks what an order would cost. Nothing is placed. */
-  readonly preview: Calls<typeof previewOrder>
-  readonly read: Calls<typeof readOrder>
-  readonly list: Lists<typeof listOrders>
+  readonly preview: Calls<PreviewOrderCall>
+  readonly read: Calls<ReadOrderCall>
+  readonly list: Lists<ListOrdersCall>
   /** Replaces an open order by a new one, once. Answers the new one. */
   modify(change: Modification, options?: CallOptions): Call<Order>
   /** Requests a cancel. If the order has ended when the request is repeated after a lost answer, the order as it ended. */
-  readonly cancel: Calls<typeof cancelOrder>
+  readonly cancel: Calls<CancelOrderCall>
   /** Requests the cancel of every open order in scope, until none is left or the time is over: read the results. */
   cancelAll(scope: CancelAll, options?: CallOptions): Call<CancelResults>
 }
@@ -71,12 +75,8 @@ export function orders(transport: Transport): Orders {
         )
       )
     },
-    cancel: calling(
-      transport,
-      cancelOrder,
-      ({ order_id }) =>
-        (error, exchange) =>
-          error.code === 'order_not_open' ? repeated(exchange, readOrder, { order_id }) : undefined
+    cancel: calling(transport, cancelOrder, ({ code }, exchange, { order_id }) =>
+      code === 'order_not_open' ? repeated(exchange, readOrder, { order_id }) : undefined
     ),
     cancelAll: (scope, options) => callOf(cancelAll(transport.begin(options), scope))
   }
