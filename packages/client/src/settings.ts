@@ -1,3 +1,4 @@
+import { addressOf } from './address.ts'
 import { TrunklineError } from './errors.ts'
 import type { Meta } from './meta.ts'
 
@@ -95,11 +96,12 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The address without a slash at its end. @throws TrunklineError setting_invalid */
 export function checkedBase({ baseUrl, allowHttp }: TrunklineOptions): string {
+  const url = addressOf(baseUrl, 'http', allowHttp)
+  if (typeof url === 'string')
+    throw invalid(`baseUrl must be https://…, or http:// of this machine, and was ${url}: allowHttp permits http://`)
+  const { href } = url
   // Never quoted: it may hold a password.
-  const { protocol, hostname, href } = URL.canParse(baseUrl) ? new URL(baseUrl) : new URL('x:')
-  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) throw invalid('baseUrl must be https, or this machine')
-  if (/[@?#]/.test(href)) throw invalid('baseUrl must be only an address')
+  if (/[@?#]/.test(href)) throw invalid('baseUrl must be an address without credentials, query and fragment: remove what has @, ? or #')
   return href.replace(/\/+$/, '')
 }
 

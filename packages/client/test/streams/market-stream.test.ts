@@ -80,6 +80,16 @@ test('a token that is taken no longer is replaced; three refusals end every read
   await assert.rejects(quotes.next(), { code: 'credentials_refused', message: 'auth_error: The token has ended.' })
 })
 
+test('the broker stream at the address of market data ends every reader with where that is', async () => {
+  const network = new Network()
+  const quotes = streamOf(network, { url: 'wss://service/stream' }).quotes({ symbol: 'SPY' })
+  network.last.open()
+  network.last.receive({ type: 'welcome', session_id: 's', message: '' })
+  await assert.rejects(quotes.next(), { code: 'setting_invalid', message: /market data is at \/market-data\/stream/ })
+  network.pass(60_000)
+  assert.equal(network.sockets.length, 1)
+})
+
 test('a session that another token took over is not opened again, and the reason is given', async () => {
   const network = new Network()
   const quotes = streamOf(network).quotes({ symbol: 'SPY' })
