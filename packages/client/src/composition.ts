@@ -28,7 +28,7 @@ export function requestOf<S extends OperationShape>(operation: Operation<S>, par
       const value = String(left[name] ?? '')
       delete left[name]
       // An empty step, or one of dots, would make it the path of something else.
-      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`)
+      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given, and was "${value}"`)
       return encodeURIComponent(value)
     })
     if (/[+~]/.test(sign)) return [sign === '+' ? 'POST' : 'PATCH', path, JSON.stringify(left), member, order]
@@ -36,6 +36,6 @@ export function requestOf<S extends OperationShape>(operation: Operation<S>, par
     return [sign ? 'DELETE' : 'GET', path + (query && `?${query}`), null, member, order]
   } catch (cause) {
     // Half of a character in a path, or a number that JSON does not have.
-    throw cause instanceof TrunklineError ? cause : invalid('a parameter cannot be sent')
+    throw cause instanceof TrunklineError ? cause : invalid(`a parameter cannot be sent: ${cause}`)
   }
 }

@@ -52,8 +52,9 @@ export function begin({ base, headers, clock, options }: Surroundings, more: Cal
       failures = 0
     },
     async attempt(operation, params, isRepeatable) {
-      if (!(timeoutMs > 0 && totalTimeoutMs > 0 && retries >= 0 && /^[a-z\d][\w.:-]{0,59}$/i.test(id)))
-        throw invalid('a time, the retries or the requestId cannot be used')
+      for (const [name, value] of Object.entries({ timeoutMs, totalTimeoutMs, retries }))
+        if (!(value > 0 || (value === 0 && name === 'retries'))) throw invalid(`${name} must be a positive number, and was ${value}`)
+      if (!/^[a-z\d][\w.:-]{0,59}$/i.test(id)) throw invalid('requestId must be at most 60 of A–Z a–z 0–9 . _ : -')
       const [method, path, body, member, order] = requestOf(operation, params)
       const requestId = `${id}.${++attempt}`
       const notice = { method, path, requestId, attempt }
@@ -73,12 +74,12 @@ export function begin({ base, headers, clock, options }: Surroundings, more: Cal
       const init = { method, body, headers: { ...headers, 'x-request-id': requestId, ...(body && { 'content-type': 'application/json' }) } }
       void notify(hooks.onRequest, notice)
       const raw = await request(options.fetch ?? fetch, base + path, init, leftMs, signal, fail)
-      const meta = metaOf(raw.status, raw.headers)
+      const meta = metaOf(raw[0], raw[1])
       const date = Date.parse(meta.headers.get('date') ?? '')
       // Of an answer to this request: one that a proxy kept is as old as its date.
       if (date && meta.requestId === requestId) clock.skewMs = date - now()
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt })
-      const data = dataOf(raw, { member, order, requestId, secrets: [headers['client-secret'], headers['user-secret']] }, fail)
+      const data = dataOf(raw, [member, order, requestId, headers['client-secret'], headers['user-secret']], fail)
       isClean = false
       return { data, meta }
     },

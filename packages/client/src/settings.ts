@@ -115,7 +115,8 @@ export function headersOf({ clientId, clientSecret }: TrunklineOptions, user: Us
   }
   for (const [name, value] of Object.entries(headers)) {
     // The runtime's own complaint about a header would quote it.
-    if (!/^[ -~\x80-\xff]+$/.test(value ?? '')) throw invalid(`${name} is not what the service issued`)
+    if (!/^[ -~\x80-\xff]+$/.test(value ?? ''))
+      throw invalid(`${name} must be as the service issued it, and ${value ? 'has another character' : 'is missing'}`)
   }
   return headers
 }

@@ -44,14 +44,14 @@ export interface Transport {
  * @throws TrunklineError setting_invalid
  */
 export function transportOf(
-  options: TrunklineOptions,
+  options: TrunklineOptions = Object(),
   user: UserCredentials | null = null,
   clock: Clock = { now: options.now ?? Date.now, random: options.random ?? Math.random, sleep: options.sleep ?? pause, skewMs: 0 }
 ): Transport {
   const base = checkedBase(options)
   const headers = headersOf(options, user)
   return {
-    asUser: other => transportOf(options, other, clock),
+    asUser: other => transportOf(options, Object(other), clock),
     begin: more => begin({ base, headers, clock, options }, more)
   }
 }
@@ -100,10 +100,9 @@ export function calling<S extends OperationShape>(
   afterLoss?: AfterLoss<S>,
   isRepeatable?: boolean
 ): Calls<S> {
-  return (...given) => {
-    const [params = Object(), options]: readonly [Params<S>?, CallOptions?] = given
-    return callOf(repeated(transport.begin(options), operation, params, afterLoss, isRepeatable))
-  }
+  return Object((params: Params<S> = Object(), options?: CallOptions) =>
+    callOf(repeated(transport.begin(options), operation, params, afterLoss, isRepeatable))
+  )
 }
 
 /** The method that reads an operation's pages. `check` sees each answer first, and what was asked for on that page. */
@@ -112,14 +111,13 @@ export function listing<S extends OperationShape>(
   operation: Operation<S>,
   check?: (params: Params<S>, answer: S['answer']) => void
 ): Lists<S> {
-  return (...given) => {
-    const [params = Object(), options]: readonly [Params<S>?, CallOptions?] = given
-    return pagesOf(operation.split(' ')[2] ?? 'next_cursor', Object(params), async query => {
+  return Object((params: object = {}, options?: CallOptions) =>
+    pagesOf(operation.split(' ')[2] ?? 'next_cursor', Object(params), async query => {
       const answer = await repeated(transport.begin(options), operation, Object(query))
       check?.(Object(query), answer.data)
       return answer
     })
-  }
+  )
 }
 
 /** The methods of a resource. */

@@ -48,7 +48,7 @@ export class BrokerStream {
   }
 }
 
-function brokerSessions(options: BrokerStreamOptions) {
+function brokerSessions(options: BrokerStreamOptions = Object()) {
   const { url, clientId, clientSecret, waitingMax = WAITING_MAX, readEvents } = options
   const users = new Map<string, UserSubscription>()
   let followed = 0

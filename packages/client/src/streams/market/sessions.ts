@@ -38,7 +38,7 @@ export interface MarketSessions {
 }
 
 /** @throws StreamError setting_invalid */
-export function marketSessions(options: MarketStreamOptions): MarketSessions {
+export function marketSessions(options: MarketStreamOptions = Object()): MarketSessions {
   const subscriptions = new Set<Subscription>()
   /** Of the present session: what has no answer yet, by `request_id`, … */
   const asked = new Map<string, Subscription>()
@@ -47,6 +47,8 @@ export function marketSessions(options: MarketStreamOptions): MarketSessions {
   /** Ends the wait of what the broker could not answer. */
   const waiting = new Map<Subscription, () => void>()
   let requestId = 0
+  if (typeof options.token !== 'function')
+    throw invalid(`token must be a function that gets an access token, and was ${typeof options.token}`)
   let token: string | null = null
 
   const connection = streamConnection(options, {
