@@ -32,7 +32,7 @@ export function requestOf<S extends OperationShape>(operation: Operation<S>, par
       return encodeURIComponent(value)
     })
     if (/[+~]/.test(sign)) return [sign === '+' ? 'POST' : 'PATCH', path, JSON.stringify(left), member, order]
-    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])))
+    const query = String(new URLSearchParams(Object(left)))
     return [sign ? 'DELETE' : 'GET', path + (query && `?${query}`), null, member, order]
   } catch (cause) {
     // Half of a character in a path, or a number that JSON does not have.

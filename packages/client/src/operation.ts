@@ -25,5 +25,5 @@ export type Operation<S extends OperationShape = OperationShape> = string & { re
  */
 export type Resource<S = Readonly<Record<string, OperationShape>>> = string & { readonly length: number; readonly shapes?: S }
 
-/** Everything that a request of an operation says, by name. */
-export type Params<S extends OperationShape> = S['path'] & S['query'] & (S['body'] extends object ? S['body'] : unknown)
+/** Everything that a request of an operation says, by name. Asked so that it holds without `strictNullChecks`, too. */
+export type Params<S extends OperationShape> = S['path'] & S['query'] & (S['body'] extends undefined ? unknown : S['body'])

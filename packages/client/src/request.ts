@@ -1,5 +1,5 @@
 import { TrunklineError } from './errors.ts'
-import { pause } from './settings.ts'
+import { onAbort, pause } from './settings.ts'
 
 /** Longer answers are refused: the longest page of the service is far below. */
 const ANSWER_BYTES_MAX = 2 ** 25
@@ -25,7 +25,7 @@ export async function request(
   if (signal.aborted) throw fail('aborted', ABORTED, { nothingDone: true })
   const over = new AbortController()
   const end = () => over.abort()
-  signal.addEventListener('abort', end)
+  const forget = onAbort(signal, end)
   const answered = async () =>
     wholeOf(await send(url, { ...init, redirect: 'manual', credentials: 'omit', cache: 'no-store', signal: over.signal }), fail)
   try {
@@ -43,7 +43,7 @@ export async function request(
     throw fail('connection_failed', `No connection with ${new URL(url).host}: ${reason}.`, { nothingDone })
   } finally {
     // The caller's signal may live as long as the program: nothing of the request stays with it.
-    signal.removeEventListener('abort', end)
+    forget()
     end()
   }
 }

@@ -85,13 +85,19 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const done = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+      forget()
       resolve()
     }
     const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
+    const forget = onAbort(signal, done)
     if (signal.aborted) done()
   })
+}
+
+/** Runs it when the signal aborts, unless the returned function was called before. */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  signal.addEventListener('abort', run)
+  return () => signal.removeEventListener('abort', run)
 }
 
 /** The address without a slash at its end. @throws TrunklineError setting_invalid */

@@ -4,9 +4,11 @@ interface Pending<T> {
 }
 
 /** Items for one reader. */
-export interface Reading<T> extends AsyncIterableIterator<T, undefined, undefined> {
+export interface Reading<T> extends AsyncIterable<T> {
+  next(): Promise<IteratorResult<T, undefined>>
   /** Ends it at once, also while a `next` waits. */
   return(): Promise<IteratorResult<T, undefined>>
+  [Symbol.asyncIterator](): Reading<T>
 }
 
 /** What one reader iterates over, for the code that has its items. */
