@@ -54,7 +54,8 @@ export function begin({ base, headers, clock, options }: Surroundings, more: Cal
     async attempt(operation, params, isRepeatable) {
       for (const [name, value] of Object.entries({ timeoutMs, totalTimeoutMs, retries }))
         if (!(value > 0 || (value === 0 && name === 'retries'))) throw invalid(`${name} must be a positive number, and was ${value}`)
-      if (!/^[a-z\d][\w.:-]{0,59}$/i.test(id)) throw invalid('requestId must be at most 60 of A–Z a–z 0–9 . _ : -')
+      if (!/^[a-z\d][\w.:-]{0,59}$/i.test(id))
+        throw invalid(`requestId must be at most 60 of A–Z a–z 0–9 . _ : -, and was "${String(id).slice(0, 61)}"`)
       const [method, path, body, member, order] = requestOf(operation, params)
       const requestId = `${id}.${++attempt}`
       const notice = { method, path, requestId, attempt }
