@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BrokerStream } from '../../src/streams/broker/stream.ts'
 import type { Bar, MarketStatus } from '../../src/streams/market/items.ts'
-import { MarketStream } from '../../src/streams/market/stream.ts'
 import { accept, authenticated, bar, MINUTE_NS, streamOf } from './market.ts'
 import { Network } from './scripted-socket.ts'
 
@@ -80,26 +78,6 @@ test('a token that is taken no longer is replaced; three refusals end every read
   }
   assert.deepEqual(tokens, ['mdt_1', 'mdt_2', 'mdt_3'])
   await assert.rejects(quotes.next(), { code: 'credentials_refused', message: 'auth_error: The token has ended.' })
-})
-
-test('a stream without its token, or without anything, is refused at once', () => {
-  const network = new Network()
-  assert.throws(() => streamOf(network, Object({ token: undefined })), {
-    code: 'setting_invalid',
-    message: /^token must be a function .* undefined/
-  })
-  assert.throws(() => Reflect.construct(MarketStream, []), { code: 'setting_invalid' })
-  assert.throws(() => Reflect.construct(BrokerStream, []), { code: 'setting_invalid', message: /^url must be wss:.* was nothing/ })
-})
-
-test('the broker stream at the address of market data ends every reader with where that is', async () => {
-  const network = new Network()
-  const quotes = streamOf(network, { url: 'wss://service/stream' }).quotes({ symbol: 'SPY' })
-  network.last.open()
-  network.last.receive({ type: 'welcome', session_id: 's', message: '' })
-  await assert.rejects(quotes.next(), { code: 'setting_invalid', message: /market data is at \/market-data\/stream/ })
-  network.pass(60_000)
-  assert.equal(network.sockets.length, 1)
 })
 
 test('a session that another token took over is not opened again, and the reason is given', async () => {
