@@ -1,12 +1,13 @@
 // Three nodes on one database, with NATS and a sandbox brokerage, each a program of its own.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { NatsServer } from '@trunkline/testkit/nats/index'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
@@ -69,6 +70,14 @@ export class ClusterNode {
     })
     const found = /ready at (\S+)/.exec(line() ?? assert.fail(`the node ended:\n${this.#output}`))
     this.url = found?.[1] ?? assert.fail('no address')
+  }
+
+  /** What a command of an operator's answers, on this node's machine. */
+  async operate(...command: readonly string[]): Promise<Body> {
+    const env = { ...INHERITED, ...this.#env, TRUNKLINE_DATA_DIR: this.#dataDir }
+    const args = [join(ROOT, 'packages/server/src/cli.ts'), ...command, '--json']
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: this.#dataDir })
+    return JSON.parse(stdout)
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -169,6 +169,32 @@ test('sessions at every node receive every update, in order and with the same by
   for (const client of sessions) client.close()
 })
 
+test('an operator is shown the requests and the health of all nodes, whichever is asked', async () => {
+  const { key } = await a.operate('operator', 'key', 'create', '--name', 'cluster', '--scope', 'read')
+  const ask = async (node: ClusterNode, path: string): Promise<Body> => {
+    const response = await fetch(`${node.url}/admin/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+    assert.equal(response.status, 200, path)
+    return await response.json()
+  }
+  const [overviewAtA, overviewAtB] = [await ask(a, '/overview'), await ask(b, '/overview')]
+  for (const { nodes } of [overviewAtA, overviewAtB])
+    assert.deepEqual(
+      nodes.map(({ health }: Body) => health),
+      ['ok', 'ok', 'ok']
+    )
+  assert.equal(overviewAtB.nodes.find(({ node }: Body) => node === overviewAtA.nodes[0].node)?.version, overviewAtA.nodes[0].version)
+  await fetch(`${c.url}/orders`, { headers: { 'x-request-id': 'asked-of-c' } })
+  const { data, unanswered_nodes: unanswered } = await ask(a, '/requests?request_id=asked-of-c')
+  assert.deepEqual([data.length, data[0]?.code, unanswered], [1, 'credentials_invalid', []])
+  const { data: platforms } = await ask(a, '/platforms')
+  for (const node of cluster.nodes)
+    for (const { platform_id } of platforms)
+      for (const shown of (await ask(node, `/connections?platform=${platform_id}`)).data) {
+        assert.equal(shown.health, 'live', JSON.stringify(shown))
+        assert.ok(shown.confirmed_at.balances !== null, JSON.stringify(shown))
+      }
+})
+
 test('without NATS, sessions at other nodes are two seconds behind and miss nothing', async () => {
   const sessions = await Promise.all(cluster.nodes.map(node => session(node, [ada.user, ben.user])))
   await cluster.nats.kill()

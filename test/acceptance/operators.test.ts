@@ -1,6 +1,7 @@
 // The API for operators, from outside: who gets in, what each scope opens, and what it shows of an order.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
@@ -154,6 +155,15 @@ describe('the API for operators', () => {
     assert.ok(answer.broker_order_id !== null)
     assert.equal(body.data.at(-1).status, 'filled')
     assert.equal((await call(`/orders/${ABSENT}/steps`, { headers })).body.code, 'order_not_found')
+    const { user_key } = (await call(`/orders/${placed.order_id}`, { headers })).body
+    const named = async (filter: string) => (await call(`/orders?${filter}`, { headers })).body
+    const byName = await named(`user=${user_key}&cl_order_id=steps-1`)
+    assert.deepEqual(
+      byName.data.map(({ order_id }: Body) => order_id),
+      [placed.order_id]
+    )
+    assert.deepEqual((await named(`user=${user_key}&cl_order_id=steps-2`)).data, [])
+    assert.equal((await named('cl_order_id=steps-1')).code, 'query_invalid')
     const found = await call(`/search?q=${placed.order_id}`, { headers })
     assert.deepEqual(
       found.body.data.map(({ kind, id }: Body) => [kind, id]),
@@ -172,6 +182,8 @@ describe('the API for operators', () => {
       ...[`/connections?platform=${await platformId(headers)}`, `/search?q=looked-for-1`, `/search?q=${trader.user.userId}`],
       ...[`/webhook-deliveries?user=${user_key}`, `/webhook-endpoints?platform=${await platformId(headers)}`]
     ]
+    const { body: own } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
+    const traderKey: string = own.data[0].user_key
     const ajv = new Ajv({ strict: false, allErrors: true })
     addFormats.default(ajv)
     ajv.addSchema({ $id: 'api', components: document.components })
@@ -184,9 +196,47 @@ describe('the API for operators', () => {
       assert.ok(isFit, `${path}: ${JSON.stringify(fits.errors)}`)
       if (path.startsWith('/search')) assert.equal(body.data.length, 1, path)
     }
+    const { body: connections } = await call(`/connections?user=${traderKey}`, { headers })
+    const [{ account_id, account_number }] = connections.data[0].accounts
+    for (const q of [account_id, account_number]) {
+      const hits: readonly Body[] = (await call(`/search?q=${q}`, { headers })).body.data
+      assert.ok(
+        hits.some(({ kind, id }) => kind === 'account' && id === account_id),
+        q
+      )
+    }
     const { body: failed } = await call('/requests?failed=true&request_id=looked-for-1', { headers })
     assert.deepEqual([failed.data[0].code, failed.data[0].route], ['credentials_invalid', '/orders'])
     assert.ok(!JSON.stringify(failed).includes('hidden-in-a-query'))
+  })
+
+  test('a cursor is of the list and the filters that it was made for', async () => {
+    const headers = bearer(await keyWith('read'))
+    const platform = await platformId(headers)
+    const { body: users } = await call(`/users?platform=${platform}&user_id=${trader.user.userId}`, { headers })
+    const { user_key } = users.data[0]
+    await stage.trader()
+    for (let order = 0; order < 2; order++) await trader.buy()
+    const lists = [`/users?platform=${platform}`, `/orders?user=${user_key}`, '/audit?']
+    for (const [index, list] of lists.entries()) {
+      const { next_cursor: cursor } = (await call(`${list}&limit=1`, { headers })).body
+      assert.ok(typeof cursor === 'string', list)
+      for (const other of [...lists, `/users?platform=${ABSENT}`, `/orders?user=${ABSENT}`, '/orders?', `/connections?user=${user_key}`]) {
+        const { status, body } = await call(`${other}&cursor=${cursor}`, { headers })
+        assert.deepEqual([status, body.code], other === lists[index] ? [200, undefined] : [422, 'query_invalid'], `${list} at ${other}`)
+      }
+    }
+  })
+
+  test('a session that ends while its request waits is sent nothing more', async () => {
+    const cookie = await login()
+    const headers = bearer(await keyWith('read'))
+    const { body: users } = await call(`/users?platform=${await platformId(headers)}&user_id=${trader.user.userId}`, { headers })
+    const { last_seq } = (await call(`/events?user=${users.data[0].user_key}`, { headers })).body
+    const waiting = call(`/events?user=${users.data[0].user_key}&after=${last_seq}&wait=25`, { headers: { cookie } })
+    await call('/session', { method: 'DELETE', headers: { ...own(), cookie } })
+    await trader.buy()
+    assert.equal((await waiting).body.code, 'credentials_invalid')
   })
 
   test('a wait ends with the next event, or after its time', async () => {
@@ -215,19 +265,23 @@ describe('the API for operators', () => {
 
   test('logins, keys and refusals are in the audit log, with the operator’s name and no secret', async () => {
     const headers = bearer(await keyWith('read'))
+    const chained = () => until(async () => (await call('/audit?limit=1', { headers })).body.waiting === 0, 'all entries are chained')
+    await chained()
     const failures = async () =>
       (await call('/audit?limit=100', { headers })).body.data.filter(({ action }: Body) => action === 'access.failed').length
     const before = await failures()
     for (let visit = 0; visit < 3; visit += 1) assert.equal((await call('/session')).status, 401)
+    await chained()
     assert.equal(await failures(), before, 'a visitor who has not logged in is no failed attempt')
     await login()
+    await chained()
     const entries: Body[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await call(`/audit?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`, { headers })
       entries.push(...body.data)
       cursor = body.next_cursor
     }
-    const positions = entries.flatMap(({ position }) => (position === null ? [] : [position]))
+    const positions: readonly number[] = entries.map(({ position }) => position)
     assert.deepEqual(
       positions,
       Array.from(positions, (_, index) => positions.length - index),

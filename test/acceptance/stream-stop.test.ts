@@ -19,6 +19,7 @@ test('a stop in the middle of trading sends what was done, then closes the broke
   await using unauthenticated = await stage.unauthenticated()
   for (const client of [reading, paused]) await client.follow(ada.userId, 0)
   paused.pause()
+  const { waited } = await waitAsOperator(stage)
   const answered: Body[] = []
   const trading = Array.from({ length: ORDERS }, async (_, index) => {
     answered.push(index % 2 === 0 ? await ada.buy() : await ada.rest())
@@ -36,4 +37,15 @@ test('a stop in the middle of trading sends what was done, then closes the broke
     reading.updates.map(({ text }) => text)
   )
   await until(() => !stage.service.isRunning(), 'the service has ended')
+  // It would have waited for 25 seconds: the service is given half of that.
+  assert.equal((await waited).status, 200)
 })
+
+/** A request of an operator's that waits for events of a user who has none. */
+async function waitAsOperator(stage: Stage): Promise<{ readonly waited: Promise<Response> }> {
+  const idle = await stage.trader('idle')
+  const { key } = await stage.operate('operator', 'key', 'create', '--name', 'waits', '--scope', 'read')
+  const ask = (path: string) => fetch(`${stage.service.url}/admin/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+  const found: Body = await (await ask(`/search?q=${idle.userId}`)).json()
+  return { waited: ask(`/events?user=${found.data[0].id}&after=1000000&wait=25`) }
+}

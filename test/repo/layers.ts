@@ -155,6 +155,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'server/from-settings.ts': ['core/app/', 'server/config', 'server/ops', 'server/store'],
   'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
+  'server/hold-database.ts': ['core/app/', 'core/ports', 'server/config', 'server/ops', 'server/store'],
   'server/compose.ts': [
     'files',
     'core/domain',
@@ -171,6 +172,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/console',
     'server/from-settings.ts',
     'server/gauges.ts',
+    'server/hold-database.ts',
     'server/home',
     'server/http',
     'server/operators',

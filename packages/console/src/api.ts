@@ -135,4 +135,6 @@ export interface Page<Row> {
   readonly data: readonly Row[]
   /** Null on the last page. */
   readonly next_cursor: string | null
+  /** Nodes whose rows are missing, in lists that nodes have in memory. */
+  readonly unanswered_nodes?: readonly string[]
 }

@@ -34,6 +34,8 @@ export interface List<Row> {
   readonly more: (() => void) | null
   readonly isAtBound: boolean
   readonly again: () => void
+  /** Nodes whose rows are missing, in lists that nodes have in memory. */
+  readonly unanswered: readonly string[]
 }
 
 /** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
@@ -45,9 +47,10 @@ export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
     getNextPageParam: page => page.next_cursor
   })
   const rows = query.data?.pages.flatMap(page => page.data)
+  const unanswered = query.data?.pages.flatMap(page => page.unanswered_nodes ?? []) ?? []
   const isAtBound = query.hasNextPage && (rows?.length ?? 0) >= ROWS_MAX
   return {
-    ...{ rows, isAtBound, error: query.error, isReading: query.isFetching },
+    ...{ rows, isAtBound, unanswered, error: query.error, isReading: query.isFetching },
     more: query.hasNextPage && !isAtBound ? () => void query.fetchNextPage() : null,
     again: () => void query.refetch()
   }

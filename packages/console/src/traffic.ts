@@ -1,4 +1,4 @@
-// Sums of the overview. A node that was not asked makes a sum incomplete, never smaller without a word.
+// Sums of the overview. A node that did not answer makes a sum incomplete, never smaller without a word.
 import type { NodeOverview } from './generated/admin.ts'
 
 export interface Traffic {

@@ -14,7 +14,7 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
-import { type Store, StoreUnavailable } from '@trunkline/core/ports/store'
+import type { Store } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
@@ -26,12 +26,14 @@ import type { Settings } from './config/settings.ts'
 import { serveConsole } from './console/console.ts'
 import { metricsAt, storeOptions, timingOf } from './from-settings.ts'
 import { watchApplication, watchBus, watchMarket, watchNode, watchStream, watchWebhooks } from './gauges.ts'
+import { endProcess, holdDatabase } from './hold-database.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
 import { operatorsApi } from './operators/index.ts'
+import { ALONE, OPERATORS_PATH } from './operators/nodes/index.ts'
 import { RequestLog } from './operators/request-log.ts'
 import { SystemClock } from './ops/clock.ts'
 import { CLOSE_CODES } from './ops/counters.ts'
@@ -52,10 +54,9 @@ import { VERSION } from './ops/version.ts'
 import { hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
 import { SharedSubmissions } from './portal/shared-submissions.ts'
-import { openStore, type StoreDeps } from './store/index.ts'
+import { openStore } from './store/index.ts'
 import { type Migration, readMigrations } from './store/migrate.ts'
 import { processName } from './store/process-name.ts'
-import { SoleProcess } from './store/sole-process.ts'
 import { encodedOnce } from './stream/account/encoded-once.ts'
 import { encodeUpdate } from './stream/account/hub.ts'
 import { AccountStream } from './stream/account/index.ts'
@@ -253,10 +254,11 @@ async function start(
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
     service: {
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
-      problem: () => readiness.problem(),
-      otherNodes: () => node?.memberIds.filter(id => id !== node.nodeId) ?? []
-    }
+      problem: () => readiness.problem()
+    },
+    others: node === null ? ALONE : node.asked(OPERATORS_PATH)
   })
+  node?.onQuestion(OPERATORS_PATH, question => operators.answer(question))
   parts.add('reads of operators', () => operators.stop())
   const watch = node?.follow(app, {
     taken: partitions => bus.publish({ type: 'partitions_followed', partitions }),
@@ -295,6 +297,7 @@ async function start(
   const inFlight = new InFlight(http.server)
   parts.add('http', async () => {
     readiness.stopping()
+    operators.endWaits()
     const drainedAt = clock.monotonicMs() + DRAIN_MS
     const closing = http.close()
     await within(clock, Promise.all([inFlight.idle(), node?.idle()]), DRAIN_MS)
@@ -356,34 +359,6 @@ function started(deps: Deps, parts: Parts, housekeeping: Housekeeping): AppDeps 
   parts.add('housekeeping', () => housekeeping.stop())
   housekeeping.start()
   return app
-}
-
-/**
- * Waits for PostgreSQL and locks it for this process, or for the nodes of its cluster; the embedded database has its own lock. Returns what
- * the store has to observe.
- */
-async function holdDatabase(
-  { databaseUrl: url, databaseWaitSeconds, natsUrl }: Settings,
-  deps: Pick<Deps, 'clock' | 'log'> & { readonly name: string; readonly schema: number },
-  parts: Parts
-): Promise<Pick<StoreDeps, 'assertMayWrite' | 'migrating'>> {
-  if (url === null) return {}
-  const waitMs = databaseWaitSeconds * 1_000
-  const sole = await SoleProcess.take({ url, waitMs, isShared: natsUrl !== null, onTaken: endProcess, ...deps })
-  parts.add('database lock', async () => await sole[Symbol.asyncDispose]())
-  return {
-    assertMayWrite: () => {
-      if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
-    },
-    migrating: work => work(migration => sole.demandNoOlder(migration))
-  }
-}
-
-/** An error that ends this process: another one may do its work now. */
-function endProcess(cause: Error): void {
-  queueMicrotask(() => {
-    throw cause
-  })
 }
 
 /** Null: this process is alone. */

@@ -45,11 +45,11 @@ export interface NodeOverview {
   readonly node: string
   readonly version: string | null
   readonly started_at: string | null
-  /** Null: it was not asked. Each node answers for itself only. */
+  /** Null: it did not answer within a second, or is of an older version. */
   readonly health: 'ok' | 'draining' | 'failing' | null
   /** Why `health` is not `ok`. */
   readonly reason: string | null
-  /** Of the last 24 hours of its present run; null: it was not asked. */
+  /** Of the last 24 hours of its present run; null: it did not answer. */
   readonly minutes: readonly TrafficMinute[] | null
 }
 
@@ -68,7 +68,7 @@ export interface OperatorOverview {
   readonly unresolved_orders: number
 }
 
-/** A request that this node answered, without query, headers and body. */
+/** A request that a node answered, without query, headers and body. */
 export interface AnsweredRequest {
   readonly at: string
   readonly request_id: string
@@ -87,17 +87,19 @@ export interface AnsweredRequest {
   readonly node: string
 }
 
-/** One page of a list. */
+/** The newest requests of all nodes. */
 export interface AnsweredRequestPage {
   readonly data: readonly AnsweredRequest[]
-  /** Send it back as `cursor` to read the next page; null on the last page. */
+  /** Always null: what is older is not kept in order. */
   readonly next_cursor: string | null
+  /** Nodes that did not answer within a second: theirs are missing. */
+  readonly unanswered_nodes: readonly string[]
 }
 
 /** Who did what to what. */
 export interface AuditEntry {
-  /** In the chain; null: it waits to be chained. */
-  readonly position: number | null
+  /** In the chain. */
+  readonly position: number
   readonly at: string
   readonly actor: string
   readonly action: string
@@ -114,6 +116,8 @@ export interface AuditEntryPage {
   readonly data: readonly AuditEntry[]
   /** Send it back as `cursor` to read the next page; null on the last page. */
   readonly next_cursor: string | null
+  /** Entries that wait to be chained, and are listed then; 1,000 are counted at most. */
+  readonly waiting: number
 }
 
 /** What has the id. */
@@ -353,6 +357,16 @@ export interface ConnectedAccount {
   readonly account_number: string
 }
 
+/** When the broker last confirmed all records of a kind, of all accounts of the connection. */
+export interface ConnectionConfirmed {
+  /** Of the account that was confirmed longest ago. Null: never. */
+  readonly balances: string | null
+  /** The same for positions. Null: never. */
+  readonly positions: string | null
+  /** The same for orders. Null: never. */
+  readonly orders: string | null
+}
+
 /** A login of a user at a broker. */
 export interface OperatorConnection {
   readonly platform_id: string
@@ -382,16 +396,17 @@ export interface OperatorConnection {
   readonly environment: 'sandbox' | 'paper' | 'live' | null
   readonly created_at: string
   readonly updated_at: string
-  /** As platforms see it. Null: another node follows the user, and it was not asked. */
+  /** As platforms see it. Null: the node that follows the user did not answer, or none does yet. */
   readonly health: 'live' | 'polling' | 'stale' | 'broken' | null
-  /** Null: another node follows the user, and it was not asked. */
+  /** Null: the node that follows the user did not answer, or none does yet. */
   readonly health_since: string | null
   /** Why `health` is not `live`; null while it is. */
   readonly health_reason: string | null
-  /** Null: another node follows the user, and it was not asked. */
+  /** Null: the node that follows the user did not answer, or none does yet. */
   readonly records_left_out: number | null
   /** When one was last left out; null while there is none. */
   readonly records_left_out_at: string | null
+  readonly confirmed_at: ConnectionConfirmed
 }
 
 /** One page of a list. */
@@ -640,7 +655,7 @@ export interface Reads {
   /** List orders */
   readonly '/orders': {
     readonly parts: never
-    readonly filters: 'user' | 'connection' | 'limit' | 'cursor'
+    readonly filters: 'user' | 'connection' | 'cl_order_id' | 'limit' | 'cursor'
     readonly answer: OperatorOrderPage
   }
   /** Read an order */

@@ -13,7 +13,7 @@ import { useList } from '../reads.ts'
 const REQUEST = get('/audit', {})
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { name: 'Place', isNumber: true, cell: entry => <Value value={entry.position} nullMeans="waits" /> },
+  { name: 'Place', isNumber: true, cell: entry => entry.position },
   { name: 'Time', cell: entry => <Time at={entry.at} /> },
   { name: 'Action', cell: entry => <code>{entry.action}</code> },
   { name: 'Result', cell: entry => <Status status={entry.result} /> },
@@ -43,13 +43,14 @@ export function AuditPage(): ReactNode {
   return (
     <Page title="Audit" request={REQUEST}>
       <p className="hint">
-        The chain is verified on the machine of the service: <code>npm run cli -- audit verify</code>.
+        An entry is listed within a second or so, once it is chained. The chain is verified on the machine of the service:{' '}
+        <code>npm run cli -- audit verify</code>.
       </p>
       <ListTable
         what="entries"
         list={useList(REQUEST)}
         columns={COLUMNS}
-        idOf={entry => `${entry.position} ${entry.at} ${entry.action} ${entry.target}`}
+        idOf={entry => String(entry.position)}
         empty={
           <Empty>
             <p>No entries yet. Logins, orders, credentials and operators’ changes appear here.</p>

@@ -28,7 +28,7 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
   { name: 'Status', cell: connection => <StatusAndReason status={connection.status} reason={connection.broken_reason} /> },
   {
     name: 'Health',
-    cell: connection => <StatusAndReason status={connection.health} reason={connection.health_reason} nullMeans="another node knows" />
+    cell: connection => <StatusAndReason status={connection.health} reason={connection.health_reason} nullMeans="its node did not answer" />
   },
   {
     name: 'Accounts',
@@ -41,8 +41,13 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
         </div>
       ))
   },
-  { name: 'Left out', isNumber: true, cell: connection => <Value value={connection.records_left_out} nullMeans="another node knows" /> },
+  {
+    name: 'Left out',
+    isNumber: true,
+    cell: connection => <Value value={connection.records_left_out} nullMeans="its node did not answer" />
+  },
   { name: 'Since', cell: connection => <Time at={connection.health_since} /> },
+  { name: 'Last confirmed', cell: ({ confirmed_at: at }) => <Confirmed at={at} /> },
   { name: 'Use', cell: connection => connection.connection_type },
   { name: 'Environment', cell: connection => <Value value={connection.environment} /> },
   { name: 'Created', cell: connection => <Time at={connection.created_at} /> },
@@ -55,6 +60,15 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
     )
   }
 ]
+
+/** Of each kind of records, all accounts together. */
+function Confirmed({ at }: { readonly at: Connection['confirmed_at'] }): ReactNode {
+  return (['balances', 'positions', 'orders'] as const).map(kind => (
+    <div key={kind}>
+      <span className="hint">{kind}</span> <Time at={at[kind]} nullMeans="never" />
+    </div>
+  ))
+}
 
 interface StatusAndReasonProps {
   readonly status: string | null

@@ -77,7 +77,7 @@ const NODES: readonly Column<NodeOverview>[] = [
     name: 'Health',
     cell: ({ health, reason }) => (
       <>
-        <Status status={health} nullMeans="not asked" />
+        <Status status={health} nullMeans="no answer" />
         {reason !== null && <div className="hint">{reason}</div>}
       </>
     )
@@ -117,7 +117,7 @@ function TrafficPart({ nodes, now }: { readonly nodes: readonly NodeOverview[]; 
         <h2 id="traffic">Traffic of the last 24 hours</h2>
         <p>{counted(requests)} requests. A node counts from its start on.</p>
         {absent.length > 0 && (
-          <p className="notice">Without {absent.join(', ')}: each node counts for itself. The sums are therefore too low.</p>
+          <p className="notice">Without {absent.join(', ')}: no answer within a second. The sums are therefore too low.</p>
         )}
         <p className="hint">
           By quarters of an hour: all requests, and in <span className="status bad">this colour</span> the failed ones.

@@ -8,12 +8,13 @@ import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
-import { PAGE_ROWS, useList } from '../reads.ts'
+import { useList } from '../reads.ts'
 
 const route = getRouteApi('/orders')
 const FILTERS = [
   { name: 'user', label: 'User (user_key)' },
-  { name: 'connection', label: 'Connection' }
+  { name: 'connection', label: 'Connection' },
+  { name: 'cl_order_id', label: 'cl_order_id' }
 ] as const
 
 /** Of every list of orders. */
@@ -57,7 +58,7 @@ export function OrdersPage(): ReactNode {
   const filters = route.useSearch()
   const navigate = route.useNavigate()
   const isOfOne = filters.user !== undefined || filters.connection !== undefined
-  const request = get('/orders', {}, { ...filters, ...(isOfOne ? {} : { limit: String(PAGE_ROWS) }) })
+  const request = get('/orders', {}, filters)
   return (
     <Page title="Orders" request={request}>
       <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
@@ -70,7 +71,6 @@ export function OrdersPage(): ReactNode {
         what="orders"
         list={useList(request)}
         columns={ORDER_COLUMNS}
-        hasOnePage={!isOfOne}
         idOf={order => order.order_id}
         empty={
           <Empty>

@@ -60,16 +60,17 @@ export function RequestsPage(): ReactNode {
   const filters = route.useSearch()
   const navigate = route.useNavigate()
   const request = get('/requests', {}, { ...filters, limit: String(PAGE_ROWS) })
+  const list = useList(request)
   return (
     <Page title="Requests" request={request}>
       <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
       <p className="hint">
-        The newest of the node that answers, in the memory of its present run: of the last 2,000, and apart from these of the last 2,000
-        that failed.
+        The newest of each node, in the memory of its present run: of the last 2,000, and apart from these of the last 2,000 that failed.
       </p>
+      {list.unanswered.length > 0 && <p className="notice">Without {list.unanswered.join(', ')}: no answer within a second.</p>}
       <ListTable
         what="requests"
-        list={useList(request)}
+        list={list}
         columns={COLUMNS}
         hasOnePage
         idOf={logged => `${logged.node} ${logged.request_id}`}

@@ -1,4 +1,5 @@
-import type { OrderId, UserKey } from '../domain/ids.ts'
+import type { Account } from '../domain/account.ts'
+import type { OrderId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
 import type { AuditEntry } from './audit-store.ts'
 import type { WebhookDelivery } from './webhook-store.ts'
@@ -6,10 +7,16 @@ import type { WebhookDelivery } from './webhook-store.ts'
 /** An audit entry, and its place in the chain; null: it waits to be chained. */
 export type PlacedEntry = AuditEntry & { readonly position: number | null }
 
+export type ChainedEntry = AuditEntry & { readonly position: number }
+
 export interface FirstSteps {
   readonly userCreated: boolean
   readonly sandboxConnected: boolean
   readonly orderPlaced: boolean
+}
+
+export interface FoundAccount extends Pick<Account, 'accountId' | 'accountNumber' | 'broker' | 'userKey'> {
+  readonly platformId: PlatformId
 }
 
 /** Reads that only operators need. Each follows an index. */
@@ -20,8 +27,12 @@ export interface OperatorReads {
   deliveriesOf(userKey: UserKey, from: Timestamp, limit: number): Promise<readonly WebhookDelivery[]>
   /** The newest of these attempts, the newest first. */
   newestDeliveries(userKey: UserKey, limit: number): Promise<readonly WebhookDelivery[]>
-  /** The chain before a position, the newest first; null: from the newest on, with the entries that wait before those of the chain. */
-  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]>
+  /** The chain before a position, the newest first; null: from the newest on. */
+  auditBefore(position: number | null, limit: number): Promise<readonly ChainedEntry[]>
+  /** How many entries wait to be chained; at most `limit` are counted. */
+  auditWaiting(limit: number): Promise<number>
+  /** Accounts with this id or this number, at most `limit`: brokers give numbers independently of each other. */
+  accountsWith(idOrNumber: string, limit: number): Promise<readonly FoundAccount[]>
   /** What a newcomer has done so far: whether there is any of each. */
   firstSteps(): Promise<FirstSteps>
 }

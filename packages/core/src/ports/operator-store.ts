@@ -32,7 +32,8 @@ export interface OperatorStore {
   sessions(idleMs: number, limit: number): Promise<readonly OperatorSession[]>
   /** False if there is no such session. */
   endSession(sessionId: OperatorSessionId, audit: AuditEntry): Promise<boolean>
-  createKey(key: OperatorKey, secretHash: string, audit: AuditEntry): Promise<void>
+  /** False if there are `max` keys already. */
+  createKey(key: OperatorKey, secretHash: string, max: number, audit: AuditEntry): Promise<boolean>
   /** The key, noted as used, once a minute at most. Null if there is none, or it has expired. */
   useKey(secretHash: string): Promise<OperatorKey | null>
   /** Oldest first. */

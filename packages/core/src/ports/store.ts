@@ -294,6 +294,8 @@ export interface UnresolvedFilter {
   readonly broker?: BrokerId
   readonly connectionId?: ConnectionId
   readonly enteredBefore?: Timestamp
+  /** Those that follow this one, in their order. */
+  readonly after?: Pick<Order, 'entryTime' | 'orderId'>
 }
 
 export interface OrderStore {

@@ -39,15 +39,14 @@ export async function createOperatorKey(deps: AdminDeps, { name, scopes: given, 
   const scopes = parseOperatorScopes(given)
   const now = deps.clock.now()
   if (expiresAt !== null && expiresAt <= now) throw new Malformed('expires', 'a time in the future', expiresAt)
-  if ((await deps.store.operators.keys()).length >= KEYS_MAX)
-    throw new AdminRefused(`There are ${KEYS_MAX} keys of operators, the maximum. Revoke one first.`)
   const secret = deps.ids.secret('ok_')
   const key: OperatorKey = {
     keyId: deps.ids.uuid<OperatorKeyId>(),
     ...{ name, scopes, createdBy: run.by, createdAt: now, lastUsedAt: null, expiresAt }
   }
   const entry = operatorEntry(now, run, 'operator.key_create', key.keyId, { name, scopes: scopes.join(' '), expires_at: expiresAt })
-  await deps.store.operators.createKey(key, deps.hasher.hash(secret), entry)
+  if (!(await deps.store.operators.createKey(key, deps.hasher.hash(secret), KEYS_MAX, entry)))
+    throw new AdminRefused(`There are ${KEYS_MAX} keys of operators, the maximum. Revoke one first.`)
   return { ...key, secret }
 }
 

@@ -30,7 +30,7 @@ import {
 import { NodeClients } from './forward/node-clients.ts'
 import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
 import { NodeListener, type NodeListenerOptions } from './forward/node-listener.ts'
-import { askNode, offerMessage, sendMessage } from './forward/node-messages.ts'
+import { askNode, type NodeMessageHandler, offerMessage, sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
@@ -92,6 +92,7 @@ export class ClusterNode {
   #unsubscribe: () => void = () => undefined
   #mirrors: Followed['mirrors'] | null = null
   #onMessage: (message: unknown) => void = () => undefined
+  readonly #questions = new Map<string, NodeMessageHandler>()
 
   constructor(settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl' | 'answerWithinMs'>, deps: NodeDeps) {
     const { clock, ids, log, meter, hasher } = deps
@@ -122,6 +123,24 @@ export class ClusterNode {
   /** `take` receives what other nodes send in this way. What it throws refuses the message. */
   onMessage(take: (message: unknown) => void): void {
     this.#onMessage = take
+  }
+
+  /** `answer` answers what other nodes ask at a path. What it throws refuses the question. To be called before it listens. */
+  onQuestion(path: string, answer: NodeMessageHandler): void {
+    this.#questions.set(path, answer)
+  }
+
+  /** The other nodes, as they are asked at a path. */
+  asked(path: string): { ids(): readonly NodeId[]; ask(nodeId: string, question: object): Promise<unknown> } {
+    const others = () => this.#member.members.filter(({ nodeId }) => nodeId !== this.#nodeId)
+    return {
+      ids: () => others().map(({ nodeId }) => nodeId),
+      ask: async (asked, question) => {
+        const node = others().find(({ nodeId }) => nodeId === asked)
+        if (node === undefined) throw new Error('the node is gone')
+        return await askNode(this.#clients, node, path, question)
+      }
+    }
   }
 
   /** Of this run of the process. */
@@ -215,6 +234,7 @@ export class ClusterNode {
     const { hasher, log } = this.#deps
     const { nodeHost, nodePort, nodeUrl } = this.#settings
     const messages = {
+      ...Object.fromEntries(this.#questions),
       [DIRECT_MESSAGE_PATH]: (message: unknown) => this.#onMessage(message),
       [FOLLOWED_PATH]: (message: unknown) => {
         const { nodeId, users } = readFollowed(message)

@@ -10,13 +10,19 @@ const LOOK_MS = 1_000
 
 export class EventWaits {
   readonly #deps: Pick<AppDeps, 'store' | 'clock'>
+  readonly #stopping = new AbortController()
   #waiting = 0
 
   constructor(deps: Pick<AppDeps, 'store' | 'clock'>) {
     this.#deps = deps
   }
 
-  /** Resolves once the user has an event after `after`, after `ms`, when the request is gone, or at once if too many wait. */
+  /** The service stops: all waits end now. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  /** Resolves with the first event after `after`, after `ms`, if the request is gone or the service stops, or at once if too many wait. */
   async until(userKey: UserKey, after: number, ms: number, request: IncomingMessage): Promise<void> {
     const { store, clock } = this.#deps
     const end = clock.monotonicMs() + ms
@@ -25,10 +31,11 @@ export class EventWaits {
     try {
       // Nothing comes for a user who is not there: that is said at once.
       if ((await store.users.findByKey(userKey)) === null) return
-      while ((await store.events.last(userKey)) <= after && !request.destroyed) {
+      const { signal } = this.#stopping
+      while ((await store.events.last(userKey)) <= after && !request.destroyed && !signal.aborted) {
         const left = end - clock.monotonicMs()
         if (left <= 0) return
-        await clock.sleep(Math.min(LOOK_MS, left))
+        await clock.sleep(Math.min(LOOK_MS, left), signal).catch(() => undefined)
       }
     } finally {
       this.#waiting -= 1

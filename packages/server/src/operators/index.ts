@@ -10,14 +10,16 @@ import { Cursors } from '../http/cursor.ts'
 import { serveText } from '../ops/static-text.ts'
 import { OperatorAccess } from './access.ts'
 import { OperatorCookie } from './cookie.ts'
-import type { OperatorDeps, ServiceState } from './deps.ts'
+import type { OperatorDeps } from './deps.ts'
 import { EventWaits } from './event-wait.ts'
+import { OperatorNodes, type OtherNodes } from './nodes/index.ts'
 import { operatorApi } from './openapi.ts'
 import { Places } from './places.ts'
 import { ReadCounts } from './read-counts.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
 import { PREFIX, serveOperations } from './serve.ts'
+import type { ServiceState } from './service-state.ts'
 
 /** Wrong codes, sessions and keys from one address. */
 const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
@@ -27,24 +29,35 @@ export interface OperatorsOptions {
   readonly reads: OperatorReads
   readonly requests: RequestLog
   readonly service: ServiceState
+  readonly others: OtherNodes
   readonly publicUrl: () => string
 }
 
-/** Mounts the API. `stop` writes what is only counted so far. */
-export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): { stop(): Promise<void> } {
-  const { operators, reads, requests, service, publicUrl } = options
+/** The API, as it is mounted. */
+interface MountedApi {
+  /** Answers another node, which asks on behalf of an operator. @throws Malformed */
+  answer(question: unknown): Promise<unknown>
+  /** Requests that wait are answered now. */
+  endWaits(): void
+  /** Writes what is only counted so far. */
+  stop(): Promise<void>
+}
+
+export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
+  const { operators, reads, requests, service, others, publicUrl } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
     { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: app.accessAudit }
   )
+  const { mirrors, ownership, clock, log } = app
+  const nodes = new OperatorNodes({ service, requests, mirrors, others, ownership, clock, log })
   const deps: OperatorDeps = {
     app,
     operators,
     reads,
     access,
-    requests,
-    service,
+    nodes,
     waits: new EventWaits(app),
     places: new Places(),
     cursors: new Cursors(app.hasher)
@@ -60,5 +73,5 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
       () => ({ 'content-type': 'application/json; charset=utf-8' })
     )
   })
-  return { stop: () => counts.stop() }
+  return { answer: question => nodes.answer(question), endWaits: () => deps.waits.stop(), stop: () => counts.stop() }
 }

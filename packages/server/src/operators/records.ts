@@ -4,14 +4,15 @@ import { type OrderSteps, STEP_KINDS } from '@trunkline/core/app/operators/order
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
 import type { Order } from '@trunkline/core/domain/order'
-import type { AuditEntry } from '@trunkline/core/ports/store'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { ChainedEntry } from '@trunkline/core/ports/operator-reads'
 import { WEBHOOK_FAILURES, type WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import Type, { type Static, type TSchema } from 'typebox'
 import { nullable, oneOf, record, ticket, timestamp, uuid } from '../wire/common.ts'
-import { connectionRecord, presentConnection } from '../wire/connection.ts'
+import { connectionRecord, presentFollowed, presentStoredConnection } from '../wire/connection.ts'
 import { orderRecord, presentOrder } from '../wire/order.ts'
 import { endpointRecord } from '../wire/webhook.ts'
-import type { AnsweredRequest } from './request-log.ts'
+import type { Followed, NodeRequest } from './nodes/index.ts'
 
 const userId = Type.String({ description: 'The platform’s own name of the user.' })
 const userKey = { ...uuid, description: 'The service’s key of the user: a user deleted and created again under its name has another one.' }
@@ -23,10 +24,11 @@ const facts = (description: string) =>
     additionalProperties: scalar,
     description
   })
+const NEXT = 'Send it back as `cursor` to read the next page; null on the last page.'
 const page = <Row extends TSchema>(title: string, row: Row) =>
   record(title, 'One page of a list.', {
     data: Type.Array(row),
-    next_cursor: nullable(Type.String(), 'Send it back as `cursor` to read the next page; null on the last page.')
+    next_cursor: nullable(Type.String(), NEXT)
   })
 
 export const codeTicket = ticket('OperatorCode', {
@@ -57,9 +59,9 @@ const nodeRecord = record('NodeOverview', 'A node, or the only process of the se
   node: Type.String({ description: 'Its `node_id`; `this` where there is one process.' }),
   version: nullable(Type.String()),
   started_at: nullable(timestamp),
-  health: nullable(oneOf(['ok', 'draining', 'failing']), 'Null: it was not asked. Each node answers for itself only.'),
+  health: nullable(oneOf(['ok', 'draining', 'failing']), 'Null: it did not answer within a second, or is of an older version.'),
   reason: nullable(Type.String(), 'Why `health` is not `ok`.'),
-  minutes: nullable(Type.Array(minute), 'Of the last 24 hours of its present run; null: it was not asked.')
+  minutes: nullable(Type.Array(minute), 'Of the last 24 hours of its present run; null: it did not answer.')
 })
 export const overviewRecord = record('OperatorOverview', 'How the service is.', {
   steps: record('FirstSteps', 'What a newcomer does first.', {
@@ -92,7 +94,8 @@ export const userRow = record('OperatorUser', 'A user of a platform.', {
 export const userPage = page('OperatorUserPage', userRow)
 
 const { health, health_since, health_reason, records_left_out, records_left_out_at, ...stored } = connectionRecord.properties
-const NOT_HERE = 'Null: another node follows the user, and it was not asked.'
+const NOT_HERE = 'Null: the node that follows the user did not answer, or none does yet.'
+const confirmed = (what: string) => nullable(timestamp, `${what} Null: never.`)
 export const connectionRow = record('OperatorConnection', 'A login of a user at a broker.', {
   platform_id: uuid,
   user_key: userKey,
@@ -101,7 +104,12 @@ export const connectionRow = record('OperatorConnection', 'A login of a user at 
   health_since: nullable(health_since, NOT_HERE),
   health_reason,
   records_left_out: nullable(records_left_out, NOT_HERE),
-  records_left_out_at
+  records_left_out_at,
+  confirmed_at: record('ConnectionConfirmed', 'When the broker last confirmed all records of a kind, of all accounts of the connection.', {
+    balances: confirmed('Of the account that was confirmed longest ago.'),
+    positions: confirmed('The same for positions.'),
+    orders: confirmed('The same for orders.')
+  })
 })
 export const connectionPage = page('OperatorConnectionPage', connectionRow)
 
@@ -133,7 +141,7 @@ export const stepsRecord = record('OrderSteps', 'What became of an order. What w
 })
 
 export const auditRow = record('AuditEntry', 'Who did what to what.', {
-  position: nullable(Type.Integer(), 'In the chain; null: it waits to be chained.'),
+  position: Type.Integer({ description: 'In the chain.' }),
   at: timestamp,
   actor: Type.String(),
   action: Type.String(),
@@ -143,9 +151,13 @@ export const auditRow = record('AuditEntry', 'Who did what to what.', {
   request_id: nullable(Type.String()),
   detail: facts('Facts about the action; never a secret.')
 })
-export const auditPage = page('AuditEntryPage', auditRow)
+export const auditPage = record('AuditEntryPage', 'One page of a list.', {
+  data: Type.Array(auditRow),
+  next_cursor: nullable(Type.String(), NEXT),
+  waiting: count('Entries that wait to be chained, and are listed then; 1,000 are counted at most.')
+})
 
-export const requestRow = record('AnsweredRequest', 'A request that this node answered, without query, headers and body.', {
+export const requestRow = record('AnsweredRequest', 'A request that a node answered, without query, headers and body.', {
   at: timestamp,
   request_id: Type.String(),
   method: Type.String(),
@@ -158,7 +170,11 @@ export const requestRow = record('AnsweredRequest', 'A request that this node an
   address: Type.String(),
   node: Type.String({ description: 'As the overview names it.' })
 })
-export const requestPage = page('AnsweredRequestPage', requestRow)
+export const requestPage = record('AnsweredRequestPage', 'The newest requests of all nodes.', {
+  data: Type.Array(requestRow),
+  next_cursor: nullable(Type.String(), 'Always null: what is older is not kept in order.'),
+  unanswered_nodes: Type.Array(Type.String(), { description: 'Nodes that did not answer within a second: theirs are missing.' })
+})
 
 export const endpointPage = page('OperatorWebhookEndpointPage', endpointRecord)
 export const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to send a message to an endpoint.', {
@@ -212,13 +228,23 @@ export function presentUser(user: User, isDisabled: boolean): Static<typeof user
   return { user_key, user_id, platform_id, created_at, is_disabled: isDisabled }
 }
 
-/** @param isFollowedHere whether this node knows how the connection is followed */
-export function presentConnectionRow(shown: ConnectionWithAccounts, isFollowedHere: boolean): Static<typeof connectionRow> {
-  const { platformId: platform_id, userKey: user_key } = shown.connection
-  const row = { platform_id, user_key, ...presentConnection(shown) }
-  if (isFollowedHere) return row
-  return { ...row, health: null, health_since: null, health_reason: null, records_left_out: null, records_left_out_at: null }
+export interface ShownConnection extends Pick<ConnectionWithAccounts, 'connection' | 'accounts'> {
+  readonly followed: Followed
+  /** When all records of a kind were last confirmed; null: not all of them were. */
+  readonly confirmed: Readonly<Record<'balances' | 'positions' | 'orders', Timestamp | null>>
 }
+
+export function presentConnectionRow({ connection, accounts, followed, confirmed }: ShownConnection): Static<typeof connectionRow> {
+  return {
+    platform_id: connection.platformId,
+    user_key: connection.userKey,
+    ...presentStoredConnection({ connection, accounts }),
+    ...(followed === null ? NOT_ANSWERED : presentFollowed(followed)),
+    confirmed_at: { ...confirmed }
+  }
+}
+
+const NOT_ANSWERED = { health: null, health_since: null, health_reason: null, records_left_out: null, records_left_out_at: null }
 
 export function presentOrderRow(order: Order): Static<typeof orderRow> {
   return { platform_id: order.platformId, user_key: order.userKey, ...presentOrder(order) }
@@ -236,13 +262,13 @@ export function presentSteps({ steps, events, deliveriesComplete }: OrderSteps):
   }
 }
 
-export function presentEntry({ ip, requestId, ...entry }: AuditEntry & { readonly position: number | null }): Static<typeof auditRow> {
+export function presentEntry({ ip, requestId, ...entry }: ChainedEntry): Static<typeof auditRow> {
   const { position, at, actor, action, target, result, detail } = entry
   return { position, at, actor, action, target, result, address: ip, request_id: requestId, detail }
 }
 
-export function presentRequest(request: AnsweredRequest, node: string): Static<typeof requestRow> {
-  const { at, method, route, status, code, milliseconds, address } = request
+export function presentRequest(request: NodeRequest): Static<typeof requestRow> {
+  const { at, method, route, status, code, milliseconds, address, node } = request
   const who = { platform_id: request.platformId, user_key: request.userKey }
   return {
     at,

@@ -29,6 +29,12 @@ const KEPT = 2_000
 const MINUTES = 24 * 60
 const MINUTE_MS = 60_000
 
+interface Kept {
+  /** In the order in which they were answered. */
+  readonly number: number
+  readonly request: AnsweredRequest
+}
+
 interface Minute {
   readonly minute: number
   requests: number
@@ -44,8 +50,9 @@ const OWN = /^\/(?:console|admin)(?:\/|$)/
  */
 export class RequestLog {
   readonly #nowMs: () => number
-  readonly #all: AnsweredRequest[] = []
-  readonly #failed: AnsweredRequest[] = []
+  readonly #all: Kept[] = []
+  readonly #failed: Kept[] = []
+  #count = 0
   /** Oldest first. */
   readonly #minutes: Minute[] = []
   #next = { all: 0, failed: 0 }
@@ -60,8 +67,10 @@ export class RequestLog {
     const isFailed = request.status >= 400
     const isOwn = OWN.test(request.route)
     if (!isFailed && isOwn) return
-    this.#next.all = put(this.#all, this.#next.all, request)
-    if (isFailed) this.#next.failed = put(this.#failed, this.#next.failed, request)
+    this.#count += 1
+    const kept = { number: this.#count, request }
+    this.#next.all = put(this.#all, this.#next.all, kept)
+    if (isFailed) this.#next.failed = put(this.#failed, this.#next.failed, kept)
     if (isOwn) return
     const minute = this.#minute()
     minute.requests += 1
@@ -70,17 +79,11 @@ export class RequestLog {
     minute.errors.set(code, (minute.errors.get(code) ?? 0) + 1)
   }
 
-  /** Newest first. */
+  /** Newest first. `all`: also failures that later successes have displaced from the last 2,000. */
   newest(which: 'all' | 'failed', limit: number, fits: (request: AnsweredRequest) => boolean): readonly AnsweredRequest[] {
-    const [ring, next] = which === 'all' ? [this.#all, this.#next.all] : [this.#failed, this.#next.failed]
-    const ordered = [...ring.slice(next), ...ring.slice(0, next)].reverse()
-    return ordered.filter(fits).slice(0, limit)
-  }
-
-  /** By its id; null: it is not kept any more, or was never here. */
-  find(requestId: string): AnsweredRequest | null {
-    const is = (request: AnsweredRequest) => request.requestId === requestId
-    return this.#all.find(is) ?? this.#failed.find(is) ?? null
+    const kept = which === 'failed' ? this.#failed : [...new Set([...this.#all, ...this.#failed])]
+    const wanted = kept.filter(({ request }) => fits(request)).sort((a, b) => b.number - a.number)
+    return wanted.slice(0, limit).map(({ request }) => request)
   }
 
   /** The minutes of the last 24 hours that had requests, the oldest first. */

@@ -5,9 +5,11 @@ export function isAllowed(origin: string, publicUrl: string, allowed: readonly s
   return origin === publicUrl || allowed.includes('*') || allowed.includes(origin)
 }
 
-/** The origin on this machine. */
+/** The origin on this machine, as browsers write it: without a port that is the scheme's, and with the shortest form of an address. */
 export function localUrl(host: string, address: ReturnType<Server['address']>): string {
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${port}`
+  const url = `http://${name}:${port}`
+  // An address with a zone is none in a URL.
+  return URL.parse(url)?.origin ?? url
 }

@@ -1,7 +1,7 @@
 // Reads that only operators need: what is stored about one order beside the order.
 import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { FirstSteps, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
+import type { ChainedEntry, FirstSteps, FoundAccount, OperatorReads, PlacedEntry } from '@trunkline/core/ports/operator-reads'
 import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import { sql } from 'kysely'
 import { readAuditEntry } from './documents.ts'
@@ -15,6 +15,16 @@ const OF_ORDERS = sql<boolean>`entry like '%"action":"order.%'`
 // Each looks at one row, but for the second where nobody has connected the sandbox: then at all connections of brokers.
 const FIRST_STEPS = `select exists (select from users) as "userCreated",
   exists (select from connections where broker = 'SANDBOX') as "sandboxConnected", exists (select from orders) as "orderPlaced"`
+
+// Each part follows an index of its own. Text that is no id has no account by id.
+const ACCOUNTS_WITH = `select account_id as "accountId", account_number as "accountNumber", accounts.broker, accounts.user_key as "userKey",
+    connections.platform_id as "platformId"
+  from accounts join connections using (connection_id)
+  where account_id in (
+    select account_id from accounts where account_number = $1
+    union select account_id from accounts where account_id = $2::uuid
+  ) order by account_id limit $3`
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export class SqlOperatorReads implements OperatorReads {
   readonly #session: Session
@@ -77,16 +87,24 @@ export class SqlOperatorReads implements OperatorReads {
     return rows.map(({ document }) => readDelivery(document))
   }
 
-  auditBefore(position: number | null, limit: number): Promise<readonly PlacedEntry[]> {
-    return this.#session.read(async db => {
-      const pending =
-        position === null ? await db.selectFrom('audit_pending').select('entry').orderBy('id', 'desc').limit(limit).execute() : []
+  accountsWith(idOrNumber: string, limit: number): Promise<readonly FoundAccount[]> {
+    return this.#session.rows<FoundAccount>(ACCOUNTS_WITH, [idOrNumber, UUID.test(idOrNumber) ? idOrNumber : null, limit])
+  }
+
+  async auditBefore(position: number | null, limit: number): Promise<readonly ChainedEntry[]> {
+    const rows = await this.#session.read(db => {
       const chained = db.selectFrom('audit_log').select(['entry', 'position']).orderBy('position', 'desc').limit(limit)
-      const sealed = await (position === null ? chained : chained.where('position', '<', position)).execute()
-      const known = new Set(sealed.map(({ entry }) => entry))
-      const waiting = pending.filter(({ entry }) => !known.has(entry)).map(({ entry }) => ({ entry, position: null }))
-      return [...waiting, ...sealed].slice(0, limit).map(row => ({ ...readAuditEntry(row.entry), position: row.position }))
+      return (position === null ? chained : chained.where('position', '<', position)).execute()
     })
+    return rows.map(row => ({ ...readAuditEntry(row.entry), position: row.position }))
+  }
+
+  async auditWaiting(limit: number): Promise<number> {
+    const [row] = await this.#session.rows<{ waiting: number }>(
+      'select count(*)::int as waiting from (select from audit_pending limit $1) waiting',
+      [limit]
+    )
+    return row?.waiting ?? 0
   }
 
   async firstSteps(): Promise<FirstSteps> {

@@ -96,8 +96,12 @@ export class SqlOperatorStore implements OperatorStore {
     })
   }
 
-  async createKey(key: OperatorKey, secretHash: string, audit: AuditEntry): Promise<void> {
-    await this.#session.write(async trx => {
+  createKey(key: OperatorKey, secretHash: string, max: number, audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      // Of two that come at once, the second counts the first.
+      await sql`select pg_advisory_xact_lock(hashtext('operator_keys'))`.execute(trx)
+      const { keys } = await trx.selectFrom('operator_keys').select(sql<number>`count(*)::int`.as('keys')).executeTakeFirstOrThrow()
+      if (keys >= max) return false
       await trx
         .insertInto('operator_keys')
         .values({
@@ -112,6 +116,7 @@ export class SqlOperatorStore implements OperatorStore {
         })
         .execute()
       await appendAudit(trx, audit)
+      return true
     })
   }
 

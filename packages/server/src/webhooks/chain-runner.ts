@@ -207,8 +207,7 @@ export class ChainRunner {
     const { endpointId, platformId } = queue.endpoint
     if (failure === null) {
       if (queue.failures > 0) log.info('a webhook endpoint receives again', { endpointId, platformId, failures: queue.failures })
-      queue.failures = 0
-      queue.failingSince = null
+      queue.succeeded(this.#deps.clock.now())
       return
     }
     if (queue.failures === 0) log.warn('a webhook endpoint fails', { endpointId, platformId, failure, status: answer?.status ?? null })

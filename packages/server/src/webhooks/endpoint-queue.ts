@@ -40,6 +40,8 @@ const FAILURES = 10
 /** Users that are caught up, whose cursors are remembered: the next event needs no look-up. */
 const CAUGHT_UP_MAX = 1_000
 const SECOND_MS = 1_000
+/** An endpoint that fails for some users only is not tried for these at every success of others. */
+const RECOVERY_MS = 600_000
 
 /** The users of one endpoint that wait to be sent to. Each is in one state; those that are caught up cost nothing. */
 export class EndpointQueue {
@@ -62,6 +64,7 @@ export class EndpointQueue {
   #meanMs = 0
   /** An attempt has begun since the last tick. */
   #isTried = false
+  #recoveredAt: number | null = null
 
   constructor(known: KnownWebhookEndpoint, signer: WebhookSigner) {
     this.known = known
@@ -219,6 +222,21 @@ export class EndpointQueue {
       this.#retries.delete(due)
       for (const chain of chains) this.makeReady(chain)
     }
+  }
+
+  /** An attempt succeeded. If the endpoint was failing, those that wait for a retry are tried now, once in ten minutes at most. */
+  succeeded(now: Timestamp): void {
+    const wasFailing = this.isFailing
+    this.failures = 0
+    this.failingSince = null
+    const ms = epochMs(now)
+    if (!wasFailing || (this.#recoveredAt !== null && ms - this.#recoveredAt < RECOVERY_MS)) return
+    this.#recoveredAt = ms
+    for (const chains of this.#retries.values())
+      for (const chain of chains) {
+        if (chain.cursor !== null) chain.cursor = { ...chain.cursor, retryAt: null }
+        this.makeReady(chain)
+      }
   }
 
   /** All chains look their cursors up again: the endpoint was changed, and a change ends waits. */

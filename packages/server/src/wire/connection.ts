@@ -96,6 +96,12 @@ export const accessToken = record('AccessToken', 'A token for the market data st
 })
 
 export function presentConnection({ connection, accounts, health, leftOut }: ConnectionWithAccounts): Static<typeof connectionRecord> {
+  const { created_at, updated_at, ...stored } = presentStoredConnection({ connection, accounts })
+  return { ...stored, ...presentFollowed({ health, leftOut }), created_at, updated_at }
+}
+
+/** What every node knows of a connection. */
+export function presentStoredConnection({ connection, accounts }: Pick<ConnectionWithAccounts, 'connection' | 'accounts'>) {
   return {
     connection_id: connection.connectionId,
     user_id: connection.userId,
@@ -106,12 +112,18 @@ export function presentConnection({ connection, accounts, health, leftOut }: Con
     broken_code: connection.brokenCode,
     broken_reason: connection.brokenReason,
     environment: connection.endpoint?.environment ?? null,
+    created_at: connection.createdAt,
+    updated_at: connection.updatedAt
+  }
+}
+
+/** What the node knows that follows the connection. */
+export function presentFollowed({ health, leftOut }: Pick<ConnectionWithAccounts, 'health' | 'leftOut'>) {
+  return {
     health: health.state,
     health_since: health.since,
     health_reason: health.reason,
     records_left_out: leftOut?.records ?? 0,
-    records_left_out_at: leftOut?.at ?? null,
-    created_at: connection.createdAt,
-    updated_at: connection.updatedAt
+    records_left_out_at: leftOut?.at ?? null
   }
 }

@@ -20,6 +20,7 @@ import { linkKeys, Sealer } from '../../src/cluster/forward/sealed-records.ts'
 import { SIGNATURE, Signer, signatureKey, Verifier } from '../../src/cluster/forward/signature.ts'
 import { division } from '../../src/cluster/members/rendezvous.ts'
 import { BETWEEN_NODES } from '../../src/http/passed-on.ts'
+import { OPERATORS_PATH, READ_ANSWER, readQuestion as readOperatorQuestion } from '../../src/operators/nodes/messages.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 
 const HASHER = new Sha256Hasher(Buffer.alloc(32, 7))
@@ -47,6 +48,9 @@ const RECORDED: readonly string[] = [
 ]
 
 const QUESTION = `{"nodeId":"${nodeId(1)}","after":7,"users":["${userKey(1)}"]}`
+const REQUESTS = '{"kind":"requests","filter":{"isFailed":true,"code":null,"requestId":null,"platformId":null,"userKey":null},"limit":7}'
+const KEPT =
+  '{"requests":[{"at":"2026-01-05T15:00:00Z","requestId":"r-1","method":"GET","route":"/orders","status":401,"code":null,"milliseconds":1.5,"platformId":null,"userKey":null,"address":"192.0.2.1"}]}'
 const ANSWER = `{"until":9,"isCut":false,"known":[{${CONNECTION},"health":{"state":"live","since":"2026-01-05T15:00:00.000000Z","reason":null}}]}`
 
 test('the messages of the version before are read, and what is sent has all that it needs', () => {
@@ -66,6 +70,10 @@ test('the messages of the version before are read, and what is sent has all that
     assert.partialDeepStrictEqual(readQuestion(JSON.parse(text)), JSON.parse(QUESTION))
   for (const text of [ANSWER, ANSWER.replace('"reason"', '"more":1,"reason"')])
     assert.partialDeepStrictEqual(readAnswer(JSON.parse(text)), JSON.parse(ANSWER))
+  for (const text of [REQUESTS, REQUESTS.replace('"limit"', '"more":1,"limit"')])
+    assert.partialDeepStrictEqual(readOperatorQuestion(JSON.parse(text)), JSON.parse(REQUESTS))
+  for (const text of [KEPT, KEPT.replace('"address"', '"more":1,"address"')])
+    assert.partialDeepStrictEqual(READ_ANSWER.requests(JSON.parse(text)), JSON.parse(KEPT))
 })
 
 function includes(message: object, recorded: object): boolean {
@@ -106,8 +114,8 @@ test('messages and openings are signed as the version before signs them, at the 
   assert.equal(new Verifier(signatureKey(HASHER), nodeId(1)).verify({ ...request, headers })?.address, '192.0.2.44')
   const names = [SIGNATURE, BETWEEN_NODES.notExecuted, BETWEEN_NODES.userLimited]
   assert.deepEqual(names, ['trunkline-passed-on', 'trunkline-not-executed', 'trunkline-user-limited'])
-  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, MARKET_PATH]
-  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/health', '/nodes/market-data/stream'])
+  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, OPERATORS_PATH, MARKET_PATH]
+  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/health', '/nodes/operators', '/nodes/market-data/stream'])
 })
 
 test('links are opened, sealed and written as the version before reads them', () => {

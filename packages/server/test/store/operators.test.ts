@@ -7,7 +7,9 @@ import { after, before, describe, test } from 'node:test'
 import { OPERATOR_SCOPES, type OperatorKey } from '@trunkline/core/domain/operator'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import * as make from '@trunkline/testkit/store-contract/records'
-import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { sql } from 'kysely'
+import { buildStore, openEngine, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { testDeps } from './deps.ts'
 import { copyStore } from './template.ts'
 
@@ -34,11 +36,15 @@ async function postgres(): Promise<{ settings: StoreSettings; cleanUp: () => Pro
 for (const [name, open] of [['the embedded engine', embedded] as const, ['PostgreSQL', postgres] as const]) {
   describe(`operators on ${name}`, () => {
     let store: SqlStore
+    let run: (statement: string) => Promise<void>
     let cleanUp: () => Promise<void>
     before(async () => {
       const { settings, cleanUp: clean } = await open()
       cleanUp = clean
-      store = await openStore(settings, testDeps())
+      const engine = await openEngine(settings, testDeps())
+      await migrate(engine.db, testDeps())
+      store = buildStore(engine, testDeps())
+      run = async statement => void (await sql.raw(statement).execute(engine.db))
     })
     after(async () => {
       await store[Symbol.asyncDispose]()
@@ -88,7 +94,7 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
           ...{ createdAt: make.at(0), lastUsedAt: null, expiresAt }
         }
         const hash = make.hash()
-        await operators.createKey(key, hash, make.audit('operator.key_create'))
+        await operators.createKey(key, hash, 1_000, make.audit('operator.key_create'))
         return { key, hash }
       }
       const [lasting, expired] = [await keyOf(null), await keyOf(make.time('2020-01-01T00:00:00Z'))]
@@ -98,6 +104,63 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), true)
       assert.equal(await operators.useKey(lasting.hash), null)
       assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), false)
+    })
+
+    test('of keys that are created at once, no more are kept than there may be', async () => {
+      const { operators } = store
+      const max = (await operators.keys()).length + 2
+      const create = () => {
+        const key: OperatorKey = {
+          ...{ keyId: make.uuid<never>(), name: 'reports', scopes: ['read'], createdBy: 'ada@host' },
+          ...{ createdAt: make.at(0), lastUsedAt: null, expiresAt: null }
+        }
+        return operators.createKey(key, make.hash(), max, make.audit('operator.key_create'))
+      }
+      const made = await Promise.all(Array.from({ length: 6 }, create))
+      assert.equal(made.filter(isMade => isMade).length, 2)
+      assert.equal((await operators.keys()).length, max)
+    })
+
+    test('a session in use does not become idle', async () => {
+      const { operators } = store
+      const hash = make.hash()
+      await operators.createCode(code(hash), make.audit('operator.link'))
+      const made = newSession()
+      await operators.exchange(hash, made, audit)
+      await run(`update operator_sessions set last_used_at = now() - interval '2 minutes' where secret_hash = '${made.secretHash}'`)
+      assert.notEqual(await operators.useSession(made.secretHash, IDLE), null)
+      assert.notEqual(await operators.useSession(made.secretHash, 60_000), null, 'the use was noted')
+    })
+
+    test('accounts are found by id and by number, and not by another text', async () => {
+      const owner = await make.owner(store)
+      const { accountId, accountNumber } = owner.account
+      for (const text of [accountId, accountNumber]) {
+        const [found, ...others] = (await store.operatorReads.accountsWith(text, 10)).filter(one => one.accountId === accountId)
+        assert.deepEqual(
+          [found?.accountNumber, found?.userKey, found?.platformId, others],
+          [accountNumber, owner.user.userKey, owner.user.platformId, []]
+        )
+      }
+      assert.deepEqual(await store.operatorReads.accountsWith("' or true --", 10), [])
+    })
+
+    test('pages of the chain have every entry once, however many wait', async () => {
+      for (let entry = 0; entry < 12; entry++) await store.audit.append(make.audit(`page.${entry}`))
+      const waiting = await store.operatorReads.auditWaiting(1_000)
+      assert.equal(await store.operatorReads.auditWaiting(Math.min(waiting, 3)), Math.min(waiting, 3))
+      while ((await store.audit.seal(100)) > 0);
+      assert.equal(await store.operatorReads.auditWaiting(1_000), 0)
+      const positions: number[] = []
+      for (let before: number | null = null; ; before = positions.at(-1) ?? null) {
+        const page: readonly { readonly position: number }[] = await store.operatorReads.auditBefore(before, 5)
+        positions.push(...page.map(({ position }) => position))
+        if (page.length < 5) break
+      }
+      assert.deepEqual(
+        positions,
+        Array.from(positions, (_, index) => positions.length - index)
+      )
     })
 
     test('entries about an order are found whether they wait or are chained, and no text inside another entry passes for one', async () => {

@@ -85,7 +85,45 @@ test('an endpoint that fails has one place and an attempt a second, until one su
   assert.equal(await answer(dead.url, REFUSED), 0)
   await world.clock.advance(1_000)
   assert.equal(await answer(dead.url, RECEIVED), 1)
-  assert.equal(open.get(dead.url)?.length, 16)
+  assert.equal(open.get(dead.url)?.length, 32)
+})
+
+test('once an endpoint receives again, those that wait for a retry are tried at once; again so after ten minutes only', async () => {
+  const world = new WebhookWorld()
+  let isDown = true
+  let requests = 0
+  const node = new WebhookNode(world, async () => {
+    requests += 1
+    return isDown ? REFUSED : RECEIVED
+  })
+  const endpoint = world.addEndpoint('https://hooks.example/')
+  const users = Array.from({ length: 12 }, () => world.addUser())
+  await node.own()
+  let outages = 0
+  const behind = () => users.filter(userKey => world.cursor(endpoint, userKey).seq < outages).length
+  const fail = async () => {
+    isDown = true
+    outages += 1
+    for (const userKey of users) world.commit(userKey)
+    // Until the next retry of each is 10 minutes away.
+    await world.clock.advance(300_000)
+    isDown = false
+    requests = 0
+  }
+  await fail()
+  world.commit(world.addUser())
+  await world.clock.advance(2_000)
+  assert.deepEqual([behind(), requests], [0, 13])
+  await fail()
+  world.commit(world.addUser())
+  await world.clock.advance(2_000)
+  assert.deepEqual([behind(), requests], [12, 1])
+  await world.clock.advance(1_000_000)
+  assert.equal(behind(), 0)
+  await fail()
+  world.commit(world.addUser())
+  await world.clock.advance(2_000)
+  assert.deepEqual([behind(), requests], [0, 13])
 })
 
 test('a platform holds 64 places at most, of all its endpoints, and each of these has its turn', async () => {

@@ -241,7 +241,7 @@ export class MemoryOrderStore implements OrderStore {
     )
   }
 
-  unresolved(limit: number, { broker, connectionId, enteredBefore }: UnresolvedFilter = {}): Promise<readonly Order[]> {
+  unresolved(limit: number, { broker, connectionId, enteredBefore, after }: UnresolvedFilter = {}): Promise<readonly Order[]> {
     return this.#db.call(() =>
       sortedByEntry(
         this.#all(
@@ -250,7 +250,8 @@ export class MemoryOrderStore implements OrderStore {
             order.brokerOrderId === null &&
             (broker === undefined || order.broker === broker) &&
             (connectionId === undefined || order.connectionId === connectionId) &&
-            (enteredBefore === undefined || order.entryTime < enteredBefore)
+            (enteredBefore === undefined || order.entryTime < enteredBefore) &&
+            (after === undefined || `${order.entryTime} ${order.orderId}` > `${after.entryTime} ${after.orderId}`)
         )
       ).slice(0, limit)
     )

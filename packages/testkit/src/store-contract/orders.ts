@@ -291,6 +291,8 @@ function findingCases(contractCase: DefineCase): void {
     const found = (await store.orders.unresolved(10_000)).filter(({ orderId }) => ours.has(orderId))
     assert.deepEqual(found, [early, late])
     assert.equal((await store.orders.unresolved(1)).length, 1)
+    const following = (await store.orders.unresolved(10_000, { after: early })).filter(({ orderId }) => ours.has(orderId))
+    assert.deepEqual(following, [late])
   })
 
   contractCase('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {

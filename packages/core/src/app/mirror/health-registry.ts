@@ -17,6 +17,9 @@ export interface KnownHealth {
   readonly change: number
 }
 
+/** What decides the health of a connection that nothing was found about. */
+export type HealthSubject = Pick<Connection, 'connectionId' | 'status' | 'brokenReason' | 'createdAt' | 'updatedAt'>
+
 type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
 /** The health of each connection, and since when. Publishes every change on the bus. */
@@ -41,7 +44,7 @@ export class HealthRegistry {
     )
   }
 
-  of({ connectionId, status, brokenReason, createdAt, updatedAt }: Connection): ConnectionHealth {
+  of({ connectionId, status, brokenReason, createdAt, updatedAt }: HealthSubject): ConnectionHealth {
     if (status === 'BROKEN') return { state: 'broken', since: updatedAt, reason: brokenReason }
     const since = createdAt > this.#startedAt ? createdAt : this.#startedAt
     return (this.#followed.get(connectionId) ?? this.#others.get(connectionId))?.health ?? { state: 'polling', since, reason: UNFOLLOWED }

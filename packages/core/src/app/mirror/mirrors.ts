@@ -13,7 +13,7 @@ import { isOwned } from '../owned-users.ts'
 import { Semaphore } from '../semaphore.ts'
 import { someAtATime } from '../some-at-a-time.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
-import { HealthRegistry, type KnownHealth } from './health-registry.ts'
+import { HealthRegistry, type HealthSubject, type KnownHealth } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
 
@@ -176,7 +176,7 @@ export class Mirrors {
   }
 
   /** The health of the connection, as far as this node knows. */
-  health(connection: Connection): ConnectionHealth {
+  health(connection: HealthSubject): ConnectionHealth {
     return this.#parts.health.of(connection)
   }
 
@@ -186,7 +186,7 @@ export class Mirrors {
   }
 
   /** How many records the connection's lists lack because they could not be read, as far as this node knows; null: none. */
-  leftOut({ connectionId }: Connection): LeftOut | null {
+  leftOut({ connectionId }: Pick<Connection, 'connectionId'>): LeftOut | null {
     return this.#parts.sessions.partialLists.of(connectionId)
   }
 

@@ -7,7 +7,7 @@ import type { NodeAnswer } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
 import { NO_ALLOWANCE, type Verified } from './signature.ts'
 
-/** Receives the parsed body, and gives the answer; undefined: none but that it was taken. What it throws refuses the message. */
+/** Receives the parsed body and gives the answer; undefined: only that it was taken. What it throws refuses the message. */
 export type NodeMessageHandler = (message: unknown) => unknown
 
 const BODY_MAX = 8 * 1024 * 1024
@@ -60,7 +60,7 @@ export async function takeMessage(
     }
     const body = Buffer.concat(chunks, length)
     if (!passedOn.isBody(body)) throw new Error('not the body that was signed')
-    const answer = handle(parseJson(body.toString('utf8')))
+    const answer = await handle(parseJson(body.toString('utf8')))
     if (answer === undefined) response.writeHead(204).end()
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   } catch (cause) {

@@ -1,17 +1,22 @@
 import { orderSteps } from '@trunkline/core/app/operators/order-steps'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
-import { uuidInPath } from '../../http/params.ts'
+import { type ConnectionId, type OrderId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
+import type { PageRequest } from '@trunkline/core/ports/store'
+import { plainText, uuidInPath } from '../../http/params.ts'
 import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
 import { orderPage, orderRow, presentOrderRow, presentSteps, stepsRecord } from '../records.ts'
 
+const UNRESOLVED = ['operator-unresolved-orders']
 const params = { order_id: uuidInPath<OrderId>('The order.') }
 const shared = { scope: 'read', tag: 'Orders' } as const
 const query = {
   user: uuidInPath<UserKey>('Only orders of this user, by the `user_key`.'),
   connection: uuidInPath<ConnectionId>('Only orders of this connection.'),
+  cl_order_id: plainText(64, 'Only the orders with this id of the platform’s. Needs `user` or `connection`.', 'rebalance-2026-11-21-1'),
   ...paging
 }
 
@@ -28,13 +33,18 @@ export const ORDERS: readonly Operation[] = [
     success: { status: 200, description: 'One page of orders.', schema: orderPage },
     async handle({ query: requested }, deps) {
       const { cursors, app } = deps
-      const { user, connection, limit = LIMIT.fallback } = requested
-      const scope = ['operator-orders', user, connection]
+      const { user, connection, cl_order_id: clOrdId } = requested
+      const isUnresolved = user === undefined && connection === undefined
+      const scope = isUnresolved ? UNRESOLVED : ['operator-orders', user, connection, clOrdId]
       const request = cursors.forward(requested, scope, LIMIT.fallback)
-      if (user === undefined && connection === undefined) return onlyPage(await app.store.orders.unresolved(limit), presentOrderRow)
+      if (isUnresolved) {
+        if (clOrdId !== undefined) throw needsOwner()
+        return await unresolved(deps, request)
+      }
       const accountIds = await accountsOf(deps, user, connection)
       if (accountIds.length === 0) return onlyPage([], presentOrderRow)
-      return pageOf(cursors, await app.store.orders.list({ accountIds }, 'entryTime', request), scope, presentOrderRow)
+      const filter = { accountIds, ...(clOrdId !== undefined && { clOrdId }) }
+      return pageOf(cursors, await app.store.orders.list(filter, 'entryTime', request), scope, presentOrderRow)
     }
   }),
   operation({
@@ -69,6 +79,24 @@ says what a session has that is at it. At most 5,000 of the user’s events are 
     }
   })
 ]
+
+async function unresolved({ app, cursors }: OperatorDeps, { limit, edge }: PageRequest) {
+  const after = edge === null ? {} : { after: entryOf(edge.key) }
+  const found = await app.store.orders.unresolved(limit + 1, after)
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  const next = found.length > limit && last !== undefined ? [last.entryTime, last.orderId] : null
+  return pageOf(cursors, { rows, next, prev: null }, UNRESOLVED, presentOrderRow)
+}
+
+function entryOf([entryTime = '', orderId = '']: readonly string[]): Pick<Order, 'entryTime' | 'orderId'> {
+  return { entryTime: parseTimestamp(entryTime, 'cursor'), orderId: parseUuid<OrderId>(orderId, 'cursor') }
+}
+
+function needsOwner(): ServiceError {
+  const message = 'needs user or connection beside it'
+  return new ServiceError('query_invalid', `cl_order_id ${message}.`, { details: [{ path: 'cl_order_id', message }] })
+}
 
 async function accountsOf({ app: { store } }: OperatorDeps, user: UserKey | undefined, connection: ConnectionId | undefined) {
   const accounts = user === undefined ? await ofConnection(store, connection) : await store.accounts.listByUser(user)

@@ -1,8 +1,9 @@
-import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
 import type { Connection } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import type { Page, PageRequest } from '@trunkline/core/ports/store'
 import { integer, oneOf, required, userIdParam, uuidInPath } from '../../http/params.ts'
 import { Rendered } from '../../http/rendered.ts'
 import { pageBytes } from '../../http/routes/platform.ts'
@@ -11,9 +12,19 @@ import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { WAIT_SECONDS_MAX, WAITS_MAX } from '../event-wait.ts'
 import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
-import { connectionPage, platformPage, presentConnectionRow, presentPlatform, presentUser, userPage, userRow } from '../records.ts'
+import {
+  connectionPage,
+  platformPage,
+  presentConnectionRow,
+  presentPlatform,
+  presentUser,
+  type ShownConnection,
+  userPage,
+  userRow
+} from '../records.ts'
 
 const EVENTS = { minimum: 1, maximum: 500, fallback: 100 }
+const CONFIRMED_KINDS = ['balances', 'positions', 'orders'] as const
 const shared = { scope: 'read', tag: 'Platforms' } as const
 const params = { user_key: uuidInPath<UserKey>('The user.') }
 
@@ -85,7 +96,11 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     },
     success: { status: 200, description: 'One page of events, the oldest first.', schema: eventPage },
     async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request }, deps) {
-      if (wait > 0) await deps.waits.until(userKey, after, wait * 1_000, request.raw)
+      if (wait > 0) {
+        await deps.waits.until(userKey, after, wait * 1_000, request.raw)
+        // The session or the key may have ended meanwhile.
+        await deps.access.operator(request, 'read', false)
+      }
       return deps.places.run(async () => {
         const { platformId, userId } = await userOf(deps, userKey)
         const platform = await deps.app.store.platforms.find(platformId)
@@ -112,42 +127,59 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
     async handle({ query: requested }, deps) {
       const { platform, user, status = null } = requested
       const { store } = deps.app
-      const present = (row: ConnectionWithAccounts) => presentConnectionRow(row, isFollowedHere(deps, row.connection))
-      if (user !== undefined) {
-        const ofUser = await store.connections.listByUser(user, status)
-        const wanted = ofUser.filter(({ platformId }) => platform === undefined || platformId === platform)
-        return onlyPage(await completed(deps, wanted), present)
-      }
-      if (platform === undefined) throw oneOfBoth()
-      const scope = ['operator-connections', platform, status]
+      if (platform === undefined && user === undefined) throw oneOfBoth()
+      const scope = ['operator-connections', platform, user, status]
       const request = deps.cursors.forward(requested, scope, LIMIT.fallback)
-      const found = await store.connections.listByPlatform(platform, status, request)
-      return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, present)
+      const found =
+        user === undefined && platform !== undefined
+          ? await store.connections.listByPlatform(platform, status, request)
+          : ofUser(user === undefined ? [] : await store.connections.listByUser(user, status), platform, request)
+      return pageOf(deps.cursors, { ...found, rows: await completed(deps, found.rows) }, scope, presentConnectionRow)
     }
   })
 ]
+
+/** A page of all connections of a user, the newest first. */
+function ofUser(all: readonly Connection[], platform: PlatformId | undefined, { limit, edge }: PageRequest): Page<Connection> {
+  const [createdAt = '', connectionId = ''] = edge?.key ?? []
+  const left = all.filter(
+    one =>
+      (platform === undefined || one.platformId === platform) &&
+      (edge === null || one.createdAt < createdAt || (one.createdAt === createdAt && one.connectionId < connectionId))
+  )
+  const rows = left.slice(0, limit)
+  const last = rows.at(-1)
+  return { rows, next: left.length > limit && last !== undefined ? [last.createdAt, last.connectionId] : null, prev: null }
+}
 
 function oneOfBoth(): ServiceError {
   const message = 'is required, or user'
   return new ServiceError('query_invalid', `platform ${message}.`, { details: [{ path: 'platform', message }] })
 }
 
-async function completed(
-  { app: { store, mirrors } }: OperatorDeps,
-  connections: readonly Connection[]
-): Promise<readonly ConnectionWithAccounts[]> {
+async function completed({ app: { store }, nodes }: OperatorDeps, connections: readonly Connection[]): Promise<readonly ShownConnection[]> {
   const accounts = await store.accounts.listByConnections(connections.map(({ connectionId }) => connectionId))
+  const ids = accounts.map(({ accountId }) => accountId)
+  const [followed, ...confirmed] = await Promise.all([
+    nodes.followed(connections),
+    ...CONFIRMED_KINDS.map(kind => store.accounts.confirmed(ids, kind))
+  ])
   const byConnection = Map.groupBy(accounts, ({ connectionId }) => connectionId)
-  return connections.map(connection => ({
-    connection,
-    accounts: byConnection.get(connection.connectionId) ?? [],
-    health: mirrors.health(connection),
-    leftOut: mirrors.leftOut(connection)
-  }))
+  return connections.map(connection => {
+    const its = byConnection.get(connection.connectionId) ?? []
+    const [balances = null, positions = null, orders = null] = confirmed.map(known =>
+      oldest(its.map(({ accountId }) => known.get(accountId)))
+    )
+    const knownBy = followed.get(connection.connectionId) ?? null
+    return { connection, accounts: its, followed: knownBy, confirmed: { balances, positions, orders } }
+  })
 }
 
-function isFollowedHere({ app }: OperatorDeps, { userKey }: Connection): boolean {
-  return app.ownership.ownerOf(userKey).kind === 'this'
+/** Null if one is not known: then not all of them were confirmed. */
+function oldest(times: readonly (Timestamp | undefined)[]): Timestamp | null {
+  const known = times.filter(time => time !== undefined)
+  const [first = null, ...others] = known
+  return known.length < times.length || first === null ? null : others.reduce((a, b) => (b < a ? b : a), first)
 }
 
 async function userOf({ app: { store } }: OperatorDeps, userKey: UserKey) {

@@ -1,12 +1,4 @@
-import {
-  type AccountId,
-  type ConnectionId,
-  type OrderId,
-  type PlatformId,
-  parseUserId,
-  parseUuid,
-  type UserKey
-} from '@trunkline/core/domain/ids'
+import { type ConnectionId, type OrderId, type PlatformId, parseUserId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Static } from 'typebox'
 import { plainText, required } from '../../http/params.ts'
@@ -17,6 +9,8 @@ import { hitList, type hitRow } from '../records.ts'
 type Hit = Static<typeof hitRow>
 /** A name of a user is looked up at this many platforms, the oldest first. */
 const PLATFORMS_MAX = 100
+/** So many accounts with one number are shown. */
+const ACCOUNTS_MAX = 20
 
 export const SEARCH: readonly Operation[] = [
   operation({
@@ -27,7 +21,7 @@ export const SEARCH: readonly Operation[] = [
     tag: 'Service',
     summary: 'Find what has an id',
     description:
-      'One exact id: of a platform (`platform_id`, `client_id`), a user (`user_key`, `user_id`), a connection, an account, an order or a request. Nothing is scanned for.',
+      'One exact id: of a platform (`platform_id`, `client_id`), a user (`user_key`, `user_id`), a connection, an account (`account_id`, `account_number`), an order or a request. Nothing is scanned for.',
     query: { q: required(plainText(128, 'The id.', '01a1fc41-07d8-7000-8a63-5c2f1e0d9b72')) },
     success: { status: 200, description: 'What has it.', schema: hitList },
     async handle({ query: { q } }, deps) {
@@ -40,28 +34,28 @@ export const SEARCH: readonly Operation[] = [
 async function withUuid(q: string, { app: { store } }: OperatorDeps): Promise<readonly Hit[]> {
   const id = readOrNull(() => parseUuid<PlatformId>(q, 'q'))
   if (id === null) return []
-  const [platform, user, connection, accounts, order] = await Promise.all([
+  const [platform, user, connection, order] = await Promise.all([
     store.platforms.find(id),
     store.users.findByKey(parseUuid<UserKey>(q, 'q')),
     store.connections.find(parseUuid<ConnectionId>(q, 'q')),
-    store.orders.list({ accountIds: [parseUuid<AccountId>(q, 'q')] }, 'entryTime', { limit: 1, edge: null, descending: true }),
     store.orders.find(parseUuid<OrderId>(q, 'q'))
   ])
-  const [ofAccount] = accounts.rows
   return [
     ...(platform === null ? [] : [platformHit(platform)]),
     ...(user === null ? [] : [hit('user', user.userKey, user.userId, user)]),
     ...(connection === null
       ? []
       : [hit('connection', connection.connectionId, `${connection.broker} of ${connection.userId}`, connection)]),
-    ...(ofAccount === undefined ? [] : [hit('account', id, `${ofAccount.broker} ${ofAccount.accountNumber}`, ofAccount)]),
     ...(order === null ? [] : [hit('order', order.orderId, `${order.clOrdId} of ${order.userId}`, order)])
   ]
 }
 
-async function withName(q: string, { app: { store }, requests }: OperatorDeps): Promise<readonly Hit[]> {
-  const key = await store.platforms.findByClientId(q)
-  const request = requests.find(q)
+async function withName(q: string, { app: { store }, nodes, reads }: OperatorDeps): Promise<readonly Hit[]> {
+  const [key, request, accounts] = await Promise.all([
+    store.platforms.findByClientId(q),
+    nodes.findRequest(q),
+    reads.accountsWith(q, ACCOUNTS_MAX)
+  ])
   const userId = readOrNull(() => parseUserId(q))
   const platforms = userId === null ? [] : (await store.platforms.list()).slice(0, PLATFORMS_MAX)
   const users: Hit[] = []
@@ -72,6 +66,7 @@ async function withName(q: string, { app: { store }, requests }: OperatorDeps): 
   return [
     ...(key === null ? [] : [platformHit(key.platform)]),
     ...users,
+    ...accounts.map(account => hit('account', account.accountId, `${account.broker} ${account.accountNumber}`, account)),
     ...(request === null
       ? []
       : [

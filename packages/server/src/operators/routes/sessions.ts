@@ -48,11 +48,12 @@ that is not GET.`,
     success: { status: 200, description: 'What has ended.', schema: endedSession },
     async handle({ caller, reply }, { access, operators, app }) {
       const { session } = caller
-      access.leave(reply)
       if (session !== null) {
         const entry = operatorAudit(app.clock, caller, 'operator.logout', session.sessionId)
         await operators.endSession(session.sessionId, entry)
       }
+      // Not before: a session that could not be ended can be ended again.
+      access.leave(reply)
       return { session_id: session?.sessionId ?? null }
     }
   })

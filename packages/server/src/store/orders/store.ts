@@ -87,8 +87,10 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
-  async unresolved(limit: number, { broker, connectionId, enteredBefore }: UnresolvedFilter = {}): Promise<readonly Order[]> {
-    const rows = await this.#session.rows<DocumentRow>(UNRESOLVED, [limit, broker ?? null, connectionId ?? null, enteredBefore ?? null])
+  async unresolved(limit: number, { broker, connectionId, enteredBefore, after }: UnresolvedFilter = {}): Promise<readonly Order[]> {
+    const filter = [broker ?? null, connectionId ?? null, enteredBefore ?? null]
+    const edge = [after?.entryTime ?? null, after?.orderId ?? null]
+    const rows = await this.#session.rows<DocumentRow>(UNRESOLVED, [limit, ...filter, ...edge])
     return rows.map(({ document }) => readOrder(document))
   }
 
@@ -119,6 +121,7 @@ const UNFINISHED_OF_ACCOUNT = 'select document from orders where account_id = $1
 const UNRESOLVED = `select document from orders
   where is_open and broker_order_id is null
     and ($2::text is null or connection_id in (select connection_id from connections where broker = $2)) and ($3::uuid is null or connection_id = $3) and ($4::timestamptz is null or entry_time < $4)
+    and ($5::timestamptz is null or (entry_time, order_id) > ($5, $6::uuid))
   order by entry_time, order_id limit $1`
 
 const UNFINISHED_OF_CONNECTION = `select document from accounts join orders using (account_id)

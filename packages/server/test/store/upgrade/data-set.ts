@@ -46,6 +46,7 @@ export async function fillOperators({ operators }: { readonly operators: Operato
   await operators.createKey(
     { ...key, createdAt: make.at(0), lastUsedAt: null, expiresAt: null },
     make.hash(),
+    100,
     make.audit('operator.key_create')
   )
 }
