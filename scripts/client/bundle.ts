@@ -10,12 +10,12 @@ export const TARGET = 'es2022'
 /** What programs have themselves. */
 export const EXTERNAL = ['react']
 
-/** The bytes of a program that imports these from a module of the client, minified as one file. */
-export async function minified(
-  imports: string,
-  module: 'index' | 'streams/index' | 'webhooks/index' | 'connect/index' | 'react/index' = 'index'
-): Promise<string> {
-  const contents = `export ${imports} from './src/${module}.ts'`
+type Module = 'index' | 'streams/index' | 'webhooks/index' | 'connect/index' | 'react/index'
+
+/** A program that imports these from a module of the client, and more from others, minified as one file. */
+export async function minified(imports: string, module: Module = 'index', more: Partial<Record<Module, string>> = {}): Promise<string> {
+  const all = [[module, imports], ...Object.entries(more)]
+  const contents = all.map(([from, names]) => `export ${names} from './src/${from}.ts'`).join('\n')
   const { outputFiles } = await build({
     ...{ stdin: { contents, resolveDir: CLIENT, loader: 'ts' }, bundle: true, external: EXTERNAL, write: false, minify: true },
     ...{ format: 'esm', target: TARGET, charset: 'utf8', legalComments: 'none', logLevel: 'silent' }

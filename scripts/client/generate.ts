@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path'
 import { asyncApi } from '../../packages/server/src/http/docs/asyncapi.ts'
 import { failureCodes, openApi, statusOf } from '../../packages/server/src/http/docs/openapi.ts'
 import { ENDPOINTS } from '../../packages/server/src/http/routes/index.ts'
+import { operationText } from './operations.ts'
 import { outFolder } from './out.ts'
+import { RESOURCES } from './resources.ts'
 import { comment, declaration, type Schema, typeOf } from './schema-types.ts'
 
 const USAGE = `npm run generate -- [--out FOLDER]
@@ -53,34 +55,66 @@ function rest(document: RestDocument): string {
   const sent = new Set(operations.flatMap(({ operation }) => nameOf(operation.requestBody) ?? []))
   return [
     HEAD('/openapi.json'),
-    "import type { Operation } from '../operation.ts'\n",
+    "import type { Operation, Resource } from '../operation.ts'\n",
     ...Object.entries(schemas).map(([name, schema]) => declaration(name, schema, sent.has(name) || name === 'NewLeg')),
     `/** The codes of the service's errors. Later versions may add some. */\nexport type ErrorCode = Problem['code']\n`,
-    ...operations.map(({ path, method, operation }) => operationText(path, method, operation, schemas)),
+    ...operations.map(each => operationOf(each, schemas)),
+    ...Object.keys(RESOURCES).map(name => resourceOf(name, operations, schemas)),
     refusalsText()
   ].join('\n')
 }
 
+interface Placed {
+  readonly path: string
+  readonly method: string
+  readonly operation: Described
+}
+
 /** One constant for each operation: an unused one is left out of a bundle. */
-function operationText(path: string, method: string, operation: Described, schemas: Schemas): string {
-  const { operationId, summary, security, parameters, requestBody, responses } = operation
-  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
-  if (answer === undefined) throw new Error(`${operationId} answers nothing`)
-  const paging = pagingOf(answer, schemas)
+function operationOf({ path, method, operation }: Placed, schemas: Schemas): string {
+  const { operationId, summary, security, parameters, requestBody } = operation
+  const answer = answerOf(operation)
   const auth = 'userSecret' in security[0] ? 'user' : 'platform'
+  const paging = pagingOf(answer, schemas)
   const shape = [
     `  readonly auth: '${auth}'`,
     `  readonly path: ${parametersOf(parameters, 'path')}`,
     `  readonly query: ${parametersOf(parameters, 'query')}`,
     `  readonly body: ${nameOf(requestBody) ?? 'undefined'}`,
-    `  readonly answer: ${typeOf(answer.content['application/json'].schema, '  ', false)}`
+    `  readonly answer: ${typeOf(answer.content['application/json'].schema, '  ', false)}`,
+    `  readonly hasPages: ${paging !== null}`
   ].join('\n')
-  const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Call`
-  const words = [method, path, memberOf(answer, schemas), ...(paging === null ? [] : [paging])].join(' ')
+  const name = shapeName(operationId)
+  const words = operationText({ path, method, member: memberOf(answer, schemas), paging })
   return [
     `/** Parameters, body and answer of {@link ${operationId}}. */\nexport interface ${name} {\n${shape}\n}`,
     `${comment(summary, '')}export const ${operationId}: Operation<${name}> = '${words}'\n`
   ].join('\n')
+}
+
+/** One constant for each resource of the client that is a table. */
+function resourceOf(name: string, operations: readonly Placed[], schemas: Schemas): string {
+  const [base, methods] = RESOURCES[name] ?? ['', {}]
+  const rows = Object.entries(methods).map(([method, id]) => {
+    const found = operations.find(({ operation }) => operation.operationId === id)
+    if (found === undefined || !found.path.startsWith(base)) throw new Error(`${name} has ${id}, which is no operation below ${base}`)
+    const answer = answerOf(found.operation)
+    const path = found.path.slice(base.length)
+    return `${method}${operationText({ path, method: found.method, member: memberOf(answer, schemas), paging: pagingOf(answer, schemas) })}`
+  })
+  const shapes = Object.entries(methods).map(([method, id]) => `  readonly ${method.replace('!', '')}: ${shapeName(id)}\n`)
+  const text = [base.replaceAll('_id}', '}'), ...rows].join('|')
+  return `export const ${name}: Resource<{\n${shapes.join('')}}> =\n  '${text}'\n`
+}
+
+function answerOf({ operationId, responses }: Described): Described['responses'][string] {
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  if (answer === undefined) throw new Error(`${operationId} answers nothing`)
+  return answer
+}
+
+function shapeName(operationId: string): string {
+  return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Call`
 }
 
 /** A member that every such answer has, by which another JSON text is recognised: a text, or with `[]` a list of records. */
@@ -104,13 +138,21 @@ function refusalsText(): string {
     )
   )
   const final = pairs.filter(([status]) => status < 500 && status !== 429)
-  const lines = [...Map.groupBy(final, ([status]) => status)]
+  const groups = [...Map.groupBy(final, ([status]) => status)]
     .sort(([one], [other]) => one - other)
-    .map(([status, group]) => `  ${status}: '${[...new Set(group.map(([, code]) => code))].sort().join(' ')}'`)
+    .map(([status, group]) => `${status} ${alternatives([...new Set(group.map(([, code]) => code))].sort())}`)
   return [
-    '/** The codes with which a request for an order is refused, by status. */',
-    `export const ORDER_REFUSALS: Readonly<Record<number, string>> = {\n${lines.join(',\n')}\n}\n`
+    '/** Status and code of the refusals of a request for an order, with a space between them. */',
+    `export const ORDER_REFUSALS = /^(${groups.join('|')})$/\n`
   ].join('\n')
+}
+
+/** Words as a part of an expression: those that end alike share their end. */
+function alternatives(words: readonly string[]): string {
+  const groups = [...Map.groupBy(words, word => word.slice(word.indexOf('_')))].map(([end, group]) =>
+    group.length === 1 ? group.join('') : `(${group.map(word => word.slice(0, -end.length)).join('|')})${end}`
+  )
+  return groups.length === 1 ? groups.join('') : `(${groups.join('|')})`
 }
 
 /** How the next page is named: by a member of the answer, or in its `link` header. */

@@ -19,20 +19,34 @@ function textIn(value, name) {
 
 // src/connect/waiting.ts
 var LOOK_MS = 500;
-function outcomeOf({ host, portal, portalOrigin, nonce, readyMs, timeoutMs, signal }) {
-  return new Promise((resolve) => {
+var TIMER_MS_MAX = 2 ** 31 - 1;
+function outcomeOf({ host, portal, portalOrigin, nonce, address, readyMs, timeoutMs, signal }) {
+  return new Promise((resolve, reject) => {
     let wasClosed = false;
+    let isOver = false;
+    let unready;
     const exit = (reason) => end({ type: "exited", reason });
     const look = setInterval(() => {
       if (portal.isClosed() && wasClosed) exit("closed");
       wasClosed = portal.isClosed();
     }, LOOK_MS);
-    const late = setTimeout(exit, timeoutMs, "timed_out");
-    const unready = readyMs === null ? void 0 : setTimeout(exit, readyMs, "unreachable");
+    const after = (ms, reason) => setTimeout(exit, Math.min(ms, TIMER_MS_MAX), reason);
+    const late = after(timeoutMs, "timed_out");
     const onAbort = () => exit("aborted");
     host.addEventListener("message", onMessage);
     signal?.addEventListener("abort", onAbort);
     if (signal?.aborted) onAbort();
+    address.then(
+      (href) => {
+        if (isOver) return;
+        portal.load(href);
+        if (readyMs !== null) unready = after(readyMs, "unreachable");
+      },
+      (error) => {
+        clear();
+        reject(error);
+      }
+    );
     function onMessage({ origin, source, data }) {
       if (origin !== portalOrigin || source === null || source !== portal.source()) return;
       const message = Object(data);
@@ -42,11 +56,15 @@ function outcomeOf({ host, portal, portalOrigin, nonce, readyMs, timeoutMs, sign
       if (outcome !== null) end(outcome);
     }
     function end(outcome) {
+      clear();
+      resolve(outcome);
+    }
+    function clear() {
+      isOver = true;
       for (const timer of [look, late, unready]) clearTimeout(timer);
       host.removeEventListener("message", onMessage);
       signal?.removeEventListener("abort", onAbort);
       portal.close();
-      resolve(outcome);
     }
   });
 }
@@ -84,9 +102,14 @@ function frameWindow(container, title) {
 
 // src/connect/connect.ts
 var NONCE_BYTES = 16;
-function createConnect({ portalOrigin, readyMs = 2e4, timeoutMs = 21e5 }) {
+function createConnect({ portalOrigin, readyMs = 2e4, timeoutMs = 21e5 } = Object()) {
   let current = null;
-  if (!isOrigin(portalOrigin)) throw new ConnectError("`portalOrigin` is an origin: https and a host, or http and this machine.");
+  if (!isOrigin(portalOrigin))
+    throw new ConnectError(
+      `\`portalOrigin\` is an origin such as https://trunkline.example.com, or http and this machine; it was ${portalOrigin}.`
+    );
+  if (!(readyMs > 0 && timeoutMs > 0))
+    throw new ConnectError(`\`readyMs\` and \`timeoutMs\` are milliseconds above 0; they were ${readyMs} and ${timeoutMs}.`);
   async function open(options) {
     const { mode = "popup", container, signal } = options;
     if (current !== null) {
@@ -99,8 +122,9 @@ function createConnect({ portalOrigin, readyMs = 2e4, timeoutMs = 21e5 }) {
     current = portal;
     try {
       const nonce = randomNonce();
-      portal.load(addressOf(await options.link, mode, nonce));
-      return await outcomeOf({ host: window, portal, portalOrigin, nonce, readyMs: mode === "frame" ? readyMs : null, timeoutMs, signal });
+      const address = Promise.resolve(options.link).then((link) => addressOf(link, mode, nonce));
+      const times = { readyMs: mode === "frame" ? readyMs : null, timeoutMs };
+      return await outcomeOf({ host: window, portal, portalOrigin, nonce, address, ...times, signal });
     } finally {
       portal.close();
       current = null;
@@ -109,7 +133,9 @@ function createConnect({ portalOrigin, readyMs = 2e4, timeoutMs = 21e5 }) {
   function addressOf(link, mode, nonce) {
     const url = URL.canParse(link) ? new URL(link) : null;
     if (url?.origin !== portalOrigin || !/^\/connect\/[\w-]+$/.test(url.pathname))
-      throw new ConnectError("`link` is the `authorization_url` of a connection, at `portalOrigin`.");
+      throw new ConnectError(
+        `\`link\` is the \`authorization_url\` of a connection, below ${portalOrigin}/connect/; it was ${whatIs(url)}.`
+      );
     if (mode === "frame") url.pathname += "/frame";
     url.searchParams.set("connect", `${mode}.${nonce}`);
     return url.href;
@@ -122,6 +148,9 @@ function createConnect({ portalOrigin, readyMs = 2e4, timeoutMs = 21e5 }) {
       return outcome;
     }
   };
+}
+function whatIs(url) {
+  return url === null ? "no address" : `something else at ${url.origin}`;
 }
 function isOrigin(text) {
   if (!URL.canParse(text)) return false;

@@ -1,7 +1,6 @@
 // src/errors.ts
 var TrunklineError = class extends Error {
   name = "TrunklineError";
-  code;
   /** The HTTP status; null if there was no answer. */
   status = null;
   /** Names the request in the logs of the service. */
@@ -24,60 +23,40 @@ var TrunklineError = class extends Error {
   retrySafe = false;
   constructor(code, message, known = {}) {
     super(message);
-    this.code = code;
-    Object.assign(this, known);
+    Object.assign(this, known, { code });
   }
 };
 
 // src/generated/openapi.ts
-var createUser = "POST /users user_id";
-var listUsers = "GET /users data[] next_cursor";
-var deleteUser = "DELETE /users/{user_id} user_id";
-var rotateUserSecret = "POST /users/{user_id}/rotate-secret user_id";
-var createConnection = "POST /connections authorization_url";
-var listConnections = "GET /connections []";
-var claimConnection = "POST /connections/{connection_id}/claim connection_id";
-var listPlatformConnections = "GET /platform/connections data[] next_cursor";
-var deleteConnection = "DELETE /connections/{connection_id} connection_id";
-var issueMarketDataToken = "GET /connections/{connection_id}/token access_token";
-var listAccounts = "GET /accounts []";
-var listBalances = "GET /balances []";
-var listPositions = "GET /positions []";
-var listTransactions = "GET /transactions [] link";
-var placeOrder = "POST /orders order_id";
-var listOrders = "GET /orders data[] next_cursor";
-var previewOrder = "POST /orders/preview account_id";
-var readOrder = "GET /orders/{order_id} order_id";
-var modifyOrder = "PATCH /accounts/{account_id}/orders/{order_id} order_id";
-var cancelOrder = "DELETE /accounts/{account_id}/orders/{order_id} order_id";
-var cancelOrders = "POST /orders/cancel results[]";
-var listEvents = "GET /events data[] next_after";
-var createWebhookEndpoint = "POST /webhook-endpoints endpoint_id";
-var listWebhookEndpoints = "GET /webhook-endpoints []";
-var readWebhookEndpoint = "GET /webhook-endpoints/{endpoint_id} endpoint_id";
-var changeWebhookEndpoint = "PATCH /webhook-endpoints/{endpoint_id} endpoint_id";
-var deleteWebhookEndpoint = "DELETE /webhook-endpoints/{endpoint_id} endpoint_id";
-var rotateWebhookKeys = "POST /webhook-endpoints/{endpoint_id}/rotate-keys endpoint_id";
-var testWebhookEndpoint = "POST /webhook-endpoints/{endpoint_id}/test delivery_id";
-var listWebhookDeliveries = "GET /webhook-endpoints/{endpoint_id}/deliveries data[] next_cursor";
-var readWebhookDelivery = "GET /webhook-endpoints/{endpoint_id}/deliveries/{delivery_id} delivery_id";
-var replayWebhooks = "POST /webhook-endpoints/{endpoint_id}/replay endpoint_id";
-var listBrokers = "GET /brokers []";
-var searchSymbols = "GET /connections/{connection_id}/market-data/symbols symbols[]";
-var readExpirations = "GET /connections/{connection_id}/market-data/expirations symbol";
-var readChain = "GET /connections/{connection_id}/market-data/chain symbol";
-var readQuote = "GET /connections/{connection_id}/market-data/quote symbol";
-var readBars = "GET /connections/{connection_id}/market-data/bars bars[] next_start";
-var ORDER_REFUSALS = {
-  400: "body_malformed field_invalid header_invalid order_not_open order_not_supported path_invalid",
-  401: "credentials_invalid entitlement_missing scope_missing",
-  404: "account_not_found order_not_found route_not_found",
-  405: "method_not_allowed",
-  409: "cl_order_id_duplicate connection_broken",
-  413: "body_too_large",
-  422: "query_invalid",
-  431: "headers_too_large"
-};
+var listConnections = "/connections []";
+var listPlatformConnections = "/platform/connections data[]";
+var listAccounts = "/accounts []";
+var listBalances = "/balances []";
+var listPositions = "/positions []";
+var listTransactions = "/transactions [] link";
+var placeOrder = "+/orders order_id";
+var listOrders = "/orders data[]";
+var previewOrder = "+/orders/preview account_id";
+var readOrder = "/orders/{order}";
+var modifyOrder = "~/accounts/{account}/orders/{order}";
+var cancelOrder = "-/accounts/{account}/orders/{order}";
+var cancelOrders = "+/orders/cancel results[]";
+var listEvents = "/events data[] next_after";
+var listBrokers = "/brokers []";
+var USERS = "/users|create+ user_id|list data[]|delete-/{user}|rotateSecret!+/{user}/rotate-secret";
+var CONNECTIONS = "/connections|create+ authorization_url|list []|claim+/{connection}/claim|delete-/{connection}|marketDataToken/{connection}/token access_token";
+var MARKET_DATA = "/connections/{connection}/market-data|symbols/symbols symbols[]|expirations/expirations symbol|chain/chain symbol|quote/quote symbol|bars/bars bars[] next_start";
+var WEBHOOK_ENDPOINTS = "/webhook-endpoints|create!+ endpoint_id|list []|read/{endpoint}|change~/{endpoint}|delete-/{endpoint}|rotateKeys!+/{endpoint}/rotate-keys|test!+/{endpoint}/test delivery_id|deliveries/{endpoint}/deliveries data[]|delivery/{endpoint}/deliveries/{delivery}|replay!+/{endpoint}/replay";
+var ORDER_REFUSALS = /^(400 (body_malformed|(field|header|path)_invalid|order_not_open|order_not_supported)|401 (credentials_invalid|(entitlement|scope)_missing)|404 (account|order|route)_not_found|405 method_not_allowed|409 (cl_order_id_duplicate|connection_broken)|413 body_too_large|422 query_invalid|431 headers_too_large)$/;
+
+// src/address.ts
+function addressOf(text, scheme, allowHttp) {
+  if (!URL.canParse(text)) return text ? "no address" : "nothing";
+  const url = new URL(text);
+  const { protocol, hostname, host } = url;
+  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
+  return protocol === `${scheme}s:` || protocol === `${scheme}:` && isLocal ? url : `${protocol}//${host}`;
+}
 
 // src/settings.ts
 async function notify(hook, notice) {
@@ -90,19 +69,24 @@ function pause(ms, signal) {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
+      forget();
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
+    const forget = onAbort(signal, done);
     if (signal.aborted) done();
   });
 }
+function onAbort(signal, run) {
+  signal.addEventListener("abort", run);
+  return () => signal.removeEventListener("abort", run);
+}
 function checkedBase({ baseUrl, allowHttp }) {
-  const { protocol, hostname, href } = URL.canParse(baseUrl) ? new URL(baseUrl) : new URL("x:");
-  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
-  if (protocol !== "https:" && !(protocol === "http:" && isLocal)) throw invalid("baseUrl must be https, or this machine");
-  if (/[@?#]/.test(href)) throw invalid("baseUrl must be only an address");
+  const url = addressOf(baseUrl, "http", allowHttp);
+  if (typeof url === "string")
+    throw invalid(`baseUrl must be https://…, or http:// of this machine, and was ${url}: allowHttp permits http://`);
+  const { href } = url;
+  if (/[@?#]/.test(href)) throw invalid("baseUrl must be an address without credentials, query and fragment: remove what has @, ? or #");
   return href.replace(/\/+$/, "");
 }
 function headersOf({ clientId, clientSecret }, user) {
@@ -113,7 +97,8 @@ function headersOf({ clientId, clientSecret }, user) {
     ...user && { "user-id": String.fromCharCode(...new TextEncoder().encode(user.userId)), "user-secret": user.userSecret }
   };
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[ -~\x80-\xff]+$/.test(value ?? "")) throw invalid(`${name} is not what the service issued`);
+    if (!/^[ -~\x80-\xff]+$/.test(value ?? ""))
+      throw invalid(`${name} must be as the service issued it, and ${value ? "has another character" : "is missing"}`);
   }
   return headers;
 }
@@ -126,14 +111,17 @@ function randomId() {
 
 // src/answer.ts
 var NOTHING_DONE = /^(4(?!0[89]|29).. (?!order_not_open)|429 rate_limited$|503 (store_unavailable|shutting_down)$)/;
-function dataOf({ status, headers, text }, { member, order, requestId: sentId, secrets }, fail) {
+function dataOf([status, headers, text], [member, order, sentId, ...secrets], fail) {
   const body = parsed(text);
   if (status >= 200 && status < 300 && hasMember(body, member, order)) return body;
   const { code, message, details, order_id: orderId, request_id: named } = body;
   const requestId = headers.get("x-request-id") ?? sentId;
   const isOurs = status >= 400 && [requestId, sentId].includes(named) && /^application\/json\b/.test(headers.get("content-type") ?? "");
   if (!isOurs || typeof code !== "string")
-    throw fail("answer_unreadable", `The answer ${status} is not the service’s.`, { status, requestId });
+    throw fail("answer_unreadable", `The answer ${status} is not the service’s: check baseUrl, and what is in between.`, {
+      status,
+      requestId
+    });
   const shown = (value) => secrets.reduce((left, secret) => left.replaceAll(secret || "\0", "[secret]"), String(value));
   throw fail(shown(code), shown(message).slice(0, 2e3), {
     ...{ status, requestId },
@@ -164,21 +152,24 @@ function given(values) {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== void 0));
 }
 function requestOf(operation, params) {
-  const [method = "", route = "", member = ""] = operation.split(" ");
+  const [, sign = "", route = "", answered] = /^([-+~]?)(\S+) ?(\S*)/.exec(operation) ?? [];
+  let member = answered ?? "";
   const left = given(params);
-  const order = method === "PATCH" ? "" : String(left.order_id ?? "").toLowerCase();
+  const order = sign === "~" ? "" : String(left.order_id ?? "").toLowerCase();
   try {
-    const path = route.replace(/{(\w+)}/g, (_, name) => {
+    const path = route.replace(/{(\w+)}/g, (_, word) => {
+      const name = `${word}_id`;
+      member = answered || name;
       const value = String(left[name] ?? "");
       delete left[name];
-      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`);
+      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given, and was "${value}"`);
       return encodeURIComponent(value);
     });
-    if (method[0] === "P") return { method, member, path, order, body: JSON.stringify(left) };
-    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])));
-    return { method, member, path: query ? `${path}?${query}` : path, order, body: null };
+    if (/[+~]/.test(sign)) return [sign === "+" ? "POST" : "PATCH", path, JSON.stringify(left), member, order];
+    const query = String(new URLSearchParams(Object(left)));
+    return [sign ? "DELETE" : "GET", path + (query && `?${query}`), null, member, order];
   } catch (cause) {
-    throw cause instanceof TrunklineError ? cause : invalid("a parameter cannot be sent");
+    throw cause instanceof TrunklineError ? cause : invalid(`a parameter cannot be sent: ${cause}`);
   }
 }
 
@@ -206,21 +197,21 @@ async function request(send, url, init, timeoutMs, signal, fail) {
   if (signal.aborted) throw fail("aborted", ABORTED, { nothingDone: true });
   const over = new AbortController();
   const end = () => over.abort();
-  signal.addEventListener("abort", end);
+  const forget = onAbort(signal, end);
   const answered = async () => wholeOf(await send(url, { ...init, redirect: "manual", credentials: "omit", cache: "no-store", signal: over.signal }), fail);
   try {
     const raw = await Promise.race([answered(), pause(timeoutMs, over.signal)]);
     if (raw) return raw;
-    throw fail("timed_out", `No answer within ${timeoutMs} ms.`);
+    throw fail("timed_out", `No whole answer within ${timeoutMs} ms.`);
   } catch (cause) {
     if (signal.aborted) throw fail("aborted", ABORTED);
     if (cause instanceof TrunklineError) throw cause;
     const { code, cause: inner } = Object(cause);
     const reason = [code, Object(inner).code].find((each) => /^[A-Z_0-9]+$/.test(each)) ?? "unknown";
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason);
-    throw fail("connection_failed", `No connection: ${reason}.`, { nothingDone });
+    throw fail("connection_failed", `No connection with ${new URL(url).host}: ${reason}.`, { nothingDone });
   } finally {
-    signal.removeEventListener("abort", end);
+    forget();
     end();
   }
 }
@@ -231,11 +222,11 @@ async function wholeOf({ status, headers, body }, fail) {
   let text = "";
   for (let bytes = 0; ; ) {
     const { value } = await reader?.read() ?? {};
-    if (!value) return { status, headers, text };
+    if (!value) return [status, headers, text];
     bytes += value.length;
     if (bytes > ANSWER_BYTES_MAX) {
       void reader?.cancel().catch(() => void 0);
-      throw fail("answer_unreadable", "The answer is too long.", { status });
+      throw fail("answer_unreadable", `The answer is longer than ${ANSWER_BYTES_MAX} bytes: ask for less.`, { status });
     }
     text += decoder.decode(value, { stream: true });
   }
@@ -243,10 +234,10 @@ async function wholeOf({ status, headers, body }, fail) {
 
 // src/exchange.ts
 var TIMER_MS_MAX = 2 ** 31 - 1;
-function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
+function begin({ base, headers, clock, options }, more = {}) {
   const { now, random, sleep } = clock;
-  const { requestId: id = randomId(), signal = new AbortController().signal } = options;
-  const { timeoutMs = 3e4, totalTimeoutMs = 9e4, retries = 3 } = { ...limits, ...given(options) };
+  const { requestId: id = randomId(), signal = new AbortController().signal } = more;
+  const { timeoutMs = 3e4, totalTimeoutMs = 9e4, retries = 3, hooks = {} } = { ...options, ...given(more) };
   const deadline = now() + totalTimeoutMs;
   let attempt = 0;
   let failures = 0;
@@ -257,9 +248,11 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       failures = 0;
     },
     async attempt(operation, params, isRepeatable) {
-      if (!(timeoutMs > 0 && totalTimeoutMs > 0 && retries >= 0 && /^[a-z\d][\w.:-]{0,59}$/i.test(id)))
-        throw invalid("a time, the retries or the requestId cannot be used");
-      const { method, path, member, body, order } = requestOf(operation, params);
+      for (const [name, value] of Object.entries({ timeoutMs, totalTimeoutMs, retries }))
+        if (!(value > 0 || value === 0 && name === "retries")) throw invalid(`${name} must be a positive number, and was ${value}`);
+      if (!/^[a-z\d][\w.:-]{0,59}$/i.test(id))
+        throw invalid(`requestId must be at most 60 of A–Z a–z 0–9 . _ : -, and was "${String(id).slice(0, 61)}"`);
+      const [method, path, body, member, order] = requestOf(operation, params);
       const requestId = `${id}.${++attempt}`;
       const notice = { method, path, requestId, attempt };
       const fail = (code, message, known = {}) => {
@@ -276,12 +269,12 @@ function begin({ base, headers, send, clock, hooks, limits }, options = {}) {
       const leftMs = Math.ceil(Math.max(1, Math.min(timeoutMs, deadline - startedAt, TIMER_MS_MAX)));
       const init = { method, body, headers: { ...headers, "x-request-id": requestId, ...body && { "content-type": "application/json" } } };
       void notify(hooks.onRequest, notice);
-      const raw = await request(send(), base + path, init, leftMs, signal, fail);
-      const meta = metaOf(raw.status, raw.headers);
-      const date = Date.parse(raw.headers.get("date") ?? "");
+      const raw = await request(options.fetch ?? fetch, base + path, init, leftMs, signal, fail);
+      const meta = metaOf(raw[0], raw[1]);
+      const date = Date.parse(meta.headers.get("date") ?? "");
       if (date && meta.requestId === requestId) clock.skewMs = date - now();
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt });
-      const data = dataOf(raw, { member, order, requestId, secrets: [headers["client-secret"], headers["user-secret"]] }, fail);
+      const data = dataOf(raw, [member, order, requestId, headers["client-secret"], headers["user-secret"]], fail);
       isClean = false;
       return { data, meta };
     },
@@ -309,7 +302,8 @@ function pagesOf(next, query, read) {
       const [link] = /(?<=[?&])cursor=[^&>]+/.exec(meta.headers.get("link") ?? "") ?? [];
       const following = member === "link" ? new URLSearchParams(link).get("cursor") : whole[member];
       if (!following) return;
-      if (following === mark) throw new TrunklineError("answer_unreadable", "The list does not go on.");
+      if (following === mark)
+        throw new TrunklineError("answer_unreadable", "The list leads back to a page before: something in between repeats old answers.");
       from = following;
       if (!(count & count - 1)) mark = from;
     }
@@ -320,7 +314,9 @@ function pagesOf(next, query, read) {
   return {
     pages,
     [Symbol.asyncIterator]: items,
-    async toArray({ limit }) {
+    async toArray(bound = Object()) {
+      const { limit } = bound;
+      if (!(limit >= 0)) throw invalid(`toArray needs how many at most, such as { limit: 1000 }, and was given ${limit}`);
       const found = [];
       if (limit > 0) {
         for await (const item of items()) if (found.push(item) >= limit) break;
@@ -331,21 +327,12 @@ function pagesOf(next, query, read) {
 }
 
 // src/transport.ts
-function transportOf(options, user = null) {
-  const { now = Date.now, random = Math.random, sleep = pause } = options;
-  return transportWith(options, user, { now, random, sleep, skewMs: 0 });
-}
-function transportWith(options, user, clock) {
-  const { hooks = {} } = options;
+function transportOf(options = Object(), user = null, clock = { now: options.now ?? Date.now, random: options.random ?? Math.random, sleep: options.sleep ?? pause, skewMs: 0 }) {
   const base = checkedBase(options);
   const headers = headersOf(options, user);
-  const send = () => options.fetch ?? fetch;
   return {
-    base,
-    clock,
-    credentials: () => headers,
-    asUser: (other) => transportWith(options, other, clock),
-    begin: (more) => begin({ base, headers, send, clock, hooks, limits: options }, more)
+    asUser: (other) => transportOf(options, Object(other), clock),
+    begin: (more) => begin({ base, headers, clock, options }, more)
   };
 }
 async function repeated(exchange, operation, params, afterLoss = () => void 0, isRepeatable = true) {
@@ -355,7 +342,7 @@ async function repeated(exchange, operation, params, afterLoss = () => void 0, i
       return await exchange.attempt(operation, params, isRepeatable);
     } catch (error) {
       if (!(error instanceof TrunklineError)) throw error;
-      const found = wasLost && afterLoss(error, exchange);
+      const found = wasLost && afterLoss(error, exchange, params);
       if (found) return found;
       if (!error.retrySafe) throw error;
       wasLost ||= !error.nothingDone;
@@ -373,26 +360,34 @@ function callOf(answer) {
   });
 }
 function calling(transport, operation, afterLoss, isRepeatable) {
-  return (...given2) => {
-    const [params = Object(), options] = given2;
-    return callOf(repeated(transport.begin(options), operation, params, afterLoss?.(params), isRepeatable));
-  };
-}
-function callingOnce(transport, operation) {
-  return calling(transport, operation, void 0, false);
+  return Object(
+    (params = Object(), options) => callOf(repeated(transport.begin(options), operation, params, afterLoss, isRepeatable))
+  );
 }
 function listing(transport, operation, check) {
-  return (...given2) => {
-    const [params = Object(), options] = given2;
-    return pagesOf(String(operation.split(" ")[3]), Object(params), async (query) => {
+  return Object(
+    (params = {}, options) => pagesOf(operation.split(" ")[2] ?? "next_cursor", Object(params), async (query) => {
       const answer = await repeated(transport.begin(options), operation, Object(query));
       check?.(Object(query), answer.data);
       return answer;
-    });
-  };
+    })
+  );
 }
-function doneIf(doneCode, data) {
-  return ({ code, status, requestId }) => code === doneCode ? { data, meta: { ...metaOf(status ?? 0, new Headers()), requestId } } : void 0;
+function resourceOf(transport, resource, afterLosses = {}) {
+  const [base, ...rows] = resource.split("|");
+  const after = Object(afterLosses);
+  return Object(
+    Object.fromEntries(
+      rows.map((row) => {
+        const [, name = "", once, sign, rest] = /(\w+)(!?)([-+~]?)(.*)/.exec(row) ?? [];
+        const operation = `${sign}${base}${rest}`;
+        return [name, /a\[]|] ./.test(operation) ? listing(transport, operation) : calling(transport, operation, after[name], !once)];
+      })
+    )
+  );
+}
+function doneIf(doneCode, name) {
+  return ({ code, status, requestId }, _exchange, params) => code === doneCode ? { data: Object({ [name]: Object(params)[name] }), meta: { ...metaOf(status ?? 0, new Headers()), requestId } } : void 0;
 }
 
 // src/orders/cancel-all.ts
@@ -401,11 +396,12 @@ async function cancelAll(exchange, scope) {
   try {
     for (; ; ) {
       const { data, meta } = await repeated(exchange, cancelOrders, scope);
-      for (const result of data.results) last.set(result.order_id, result);
-      const has = (...results) => data.results.some(({ result }) => results.includes(result));
+      const { results, remaining } = data;
+      const isStep = results.some(({ order_id, result }) => /^(cancelled|requested)$/.test(result) && last.get(order_id)?.result !== result);
+      for (const result of results) last.set(result.order_id, result);
       const answer = { data: { ...data, results: [...last.values()] }, meta };
-      if (data.remaining === 0 && !has("not_attempted", "failed")) return answer;
-      if (has("cancelled", "requested")) exchange.renew();
+      if (remaining === 0 && !results.some(({ result }) => /^(not_attempted|failed)$/.test(result))) return answer;
+      if (isStep) exchange.renew();
       const left = new TrunklineError("timed_out", "Some orders are left.");
       try {
         await exchange.pause(left);
@@ -469,7 +465,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
       try {
         const answer = await exchange.attempt(operation, params, false);
         if (answer.data.cl_order_id === clOrderId) return answer;
-        error = new TrunklineError("answer_unreadable", OTHER);
+        throw OTHER;
       } catch (cause) {
         error = asOurs(cause);
       }
@@ -520,7 +516,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
   function recognised(found) {
     const named = found.filter(({ data }) => data.cl_order_id === clOrderId && (orderId ?? data.order_id) === data.order_id);
     const [any] = named;
-    if (!any) throw new TrunklineError("answer_unreadable", OTHER);
+    if (!any) throw OTHER;
     const matches = named.map(({ data }) => matched(asked, data));
     const same = named[matches.indexOf("same")];
     if (same) return same;
@@ -536,7 +532,7 @@ async function commandOnce(exchange, operation, params, clOrderId, isOwnId, aske
 }
 var OTHER = "The answer is not about this order.";
 function isRefused({ code, status }) {
-  return status === null ? code === "setting_invalid" : !!ORDER_REFUSALS[status]?.split(" ").includes(code);
+  return status === null ? code === "setting_invalid" : ORDER_REFUSALS.test(`${status} ${code}`);
 }
 function asOurs(cause) {
   return cause instanceof TrunklineError ? cause : new TrunklineError("answer_unreadable", OTHER);
@@ -545,68 +541,52 @@ function asOurs(cause) {
 // src/orders/index.ts
 function orders(transport) {
   return {
-    place(ticket, options) {
-      const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() };
-      const asked = { ...ticket, order_notional: ticket.order_notional ?? "", replaces_order_id: "" };
-      return callOf(
-        commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, params.cl_order_id !== ticket.cl_order_id, asked)
-      );
-    },
+    place: (ticket = Object(), options) => (
+      // A new order replaces none, and is for an amount of money only if it says so.
+      commanding(
+        placeOrder,
+        ticket,
+        "cl_order_id",
+        { ...ticket, order_notional: ticket.order_notional ?? "", replaces_order_id: "" },
+        options
+      )
+    ),
     preview: calling(transport, previewOrder),
     read: calling(transport, readOrder),
     list: listing(transport, listOrders),
-    modify(change, options) {
-      const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() };
-      const asked = { ...change, replaces_order_id: change.order_id };
-      return callOf(
-        commandOnce(
-          transport.begin(options),
-          modifyOrder,
-          params,
-          params.new_cl_order_id,
-          params.new_cl_order_id !== change.new_cl_order_id,
-          asked
-        )
-      );
-    },
+    modify: (change = Object(), options) => commanding(modifyOrder, change, "new_cl_order_id", { ...change, replaces_order_id: change.order_id }, options),
     cancel: calling(
       transport,
       cancelOrder,
-      ({ order_id }) => (error, exchange) => error.code === "order_not_open" ? repeated(exchange, readOrder, { order_id }) : void 0
+      ({ code }, exchange, { order_id }) => code === "order_not_open" ? repeated(exchange, readOrder, { order_id }) : void 0
     ),
-    cancelAll: (scope, options) => callOf(cancelAll(transport.begin(options), scope))
+    cancelAll: (scope = Object(), options) => callOf(cancelAll(transport.begin(options), scope))
   };
+  function commanding(operation, terms, idName, asked, options) {
+    const given2 = terms[idName] ?? null;
+    const id = given2 === null ? randomId() : String(given2);
+    return callOf(commandOnce(transport.begin(options), operation, Object({ ...terms, [idName]: id }), id, given2 === null, asked));
+  }
 }
 
 // src/resources.ts
 function users(transport) {
-  return {
-    create: calling(transport, createUser, () => ({ code, status, requestId }) => {
+  return resourceOf(transport, USERS, {
+    create({ code, status, requestId }) {
       if (code !== "user_exists") return void 0;
       const message = "The user exists, but the answer with the secret was lost: users.rotateSecret issues another.";
       throw new TrunklineError("user_secret_lost", message, { status, requestId });
-    }),
-    list: listing(transport, listUsers),
-    delete: calling(transport, deleteUser, ({ user_id }) => doneIf("user_not_found", { user_id })),
-    rotateSecret: callingOnce(transport, rotateUserSecret)
-  };
+    },
+    delete: doneIf("user_not_found", "user_id")
+  });
 }
 function connections(transport) {
-  return {
-    create: calling(transport, createConnection),
-    list: calling(transport, listConnections),
-    claim: calling(
-      transport,
-      claimConnection,
-      ({ connection_id }) => (error, exchange) => error.code === "connection_claimed" ? claimed(exchange, connection_id, error) : void 0
-    ),
-    delete: calling(transport, deleteConnection, ({ connection_id }) => doneIf("connection_not_found", { connection_id })),
-    marketDataToken: calling(transport, issueMarketDataToken)
-  };
+  return resourceOf(transport, CONNECTIONS, { claim: claimed, delete: doneIf("connection_not_found", "connection_id") });
 }
-async function claimed(exchange, connectionId, error) {
+var claimed = (error, exchange, { connection_id: asked }) => error.code === "connection_claimed" ? claimedBefore(exchange, asked.toLowerCase(), error) : void 0;
+async function claimedBefore(exchange, connectionId, error) {
   const { data, meta } = await repeated(exchange, listConnections, {});
-  const found = data.find(({ connection_id: id }) => id === connectionId.toLowerCase());
+  const found = data.find(({ connection_id: id }) => id === connectionId);
   if (!found) throw error;
   return { data: found, meta };
 }
@@ -623,27 +603,10 @@ function transactions(transport) {
   return { list: listing(transport, listTransactions) };
 }
 function marketData(transport) {
-  return {
-    symbols: calling(transport, searchSymbols),
-    expirations: calling(transport, readExpirations),
-    chain: calling(transport, readChain),
-    quote: calling(transport, readQuote),
-    bars: listing(transport, readBars)
-  };
+  return resourceOf(transport, MARKET_DATA);
 }
 function webhookEndpoints(transport) {
-  return {
-    create: callingOnce(transport, createWebhookEndpoint),
-    list: calling(transport, listWebhookEndpoints),
-    read: calling(transport, readWebhookEndpoint),
-    change: calling(transport, changeWebhookEndpoint),
-    delete: calling(transport, deleteWebhookEndpoint, ({ endpoint_id }) => doneIf("webhook_endpoint_not_found", { endpoint_id })),
-    rotateKeys: callingOnce(transport, rotateWebhookKeys),
-    test: callingOnce(transport, testWebhookEndpoint),
-    deliveries: listing(transport, listWebhookDeliveries),
-    delivery: calling(transport, readWebhookDelivery),
-    replay: callingOnce(transport, replayWebhooks)
-  };
+  return resourceOf(transport, WEBHOOK_ENDPOINTS, { delete: doneIf("webhook_endpoint_not_found", "endpoint_id") });
 }
 function brokers(transport) {
   return calling(transport, listBrokers);
@@ -661,17 +624,6 @@ function events(transport) {
 // src/trunkline.ts
 var Trunkline = class {
   #transport;
-  users;
-  /** The brokers that users can connect. */
-  brokers;
-  /**
-   * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
-   * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
-   */
-  events;
-  /** The connections of all users, newest first. */
-  platformConnections;
-  webhookEndpoints;
   /** @throws TrunklineError setting_invalid */
   constructor(options) {
     const transport = transportOf(options);

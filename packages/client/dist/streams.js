@@ -1,17 +1,25 @@
+// src/address.ts
+function addressOf(text, scheme, allowHttp) {
+  if (!URL.canParse(text)) return text ? "no address" : "nothing";
+  const url = new URL(text);
+  const { protocol, hostname, host } = url;
+  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
+  return protocol === `${scheme}s:` || protocol === `${scheme}:` && isLocal ? url : `${protocol}//${host}`;
+}
+
 // src/streams/errors.ts
 var StreamError = class extends Error {
   name = "StreamError";
-  code;
-  /** Of a refused subscription to market data: the service's `error_code`. */
-  reason;
   constructor(code, message, reason = null) {
     super(message);
-    this.code = code;
-    this.reason = reason;
+    Object.assign(this, { code, reason });
   }
 };
 function isFinal(error) {
   return typeof error === "object" && error !== null && "retrySafe" in error && error.retrySafe === false;
+}
+function invalid(message) {
+  return new StreamError("setting_invalid", message);
 }
 
 // src/streams/connection.ts
@@ -33,177 +41,169 @@ var DEAD_AFTER_MS = 3e4;
 var LOOK_EVERY_MS = 5e3;
 var WAIT_MS = { first: 250, max: 3e4 };
 var REFUSALS_MAX = 3;
+var UNOPENED_MAX = 3;
 var ENDED_BY_SERVICE = 4003;
-var StreamConnection = class {
-  timers;
-  #options;
-  #handlers;
-  #Socket;
-  #isRunning = false;
-  #socket = null;
-  #isOpen = false;
-  #isReady = false;
-  /** Of the timer that is set: the next look, or the next attempt. */
-  #cancel = () => void 0;
-  #receivedMs = null;
-  /** Since something was received. */
-  #isPinged = false;
-  #failures = 0;
-  #refusals = 0;
-  /** What the service reported last, if it was an error: a close may follow. */
-  #reported = null;
-  /** @throws StreamError setting_invalid */
-  constructor(options, handlers) {
-    this.#options = options;
-    this.#Socket = socketOf(options);
-    this.#handlers = handlers;
-    this.timers = options.timers ?? SYSTEM_TIMERS;
+function streamConnection(options, handlers) {
+  const { timers = SYSTEM_TIMERS, random = Math.random } = options;
+  const { Socket, address } = socketOf(options);
+  let isRunning = false;
+  let socket = null;
+  let isOpen = false;
+  let isReady = false;
+  let cancel = () => void 0;
+  let receivedMs = null;
+  let isPinged = false;
+  let failures = 0;
+  let refusals = 0;
+  let report = null;
+  const clean = (why) => why.replaceAll(handlers.secret() || "\0", "***");
+  const ageMs = () => receivedMs === null ? null : timers.nowMs() - receivedMs;
+  const isReceiving = () => (ageMs() ?? DEAD_AFTER_MS) < DEAD_AFTER_MS;
+  const end = (reason) => ended(1e3, reason);
+  function send(message) {
+    if (isOpen) socket?.send(JSON.stringify(message));
   }
-  /** Another one for each connection, so that what was begun in one is not sent in the next. */
-  get session() {
-    return this.#socket;
+  function stop() {
+    isRunning = false;
+    forget();
   }
-  /** Authenticated: requests can be sent. */
-  get isReady() {
-    return this.#isReady;
+  function fail(error) {
+    if (!isRunning) return;
+    stop();
+    handlers.failed(error);
   }
-  /** Milliseconds since the service was last received; null before the first message. */
-  get ageMs() {
-    return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs;
-  }
-  /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
-  get isReceiving() {
-    const { ageMs } = this;
-    return ageMs !== null && ageMs < DEAD_AFTER_MS;
-  }
-  start() {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#open();
-  }
-  /** The handlers are not called any more. */
-  stop() {
-    this.#isRunning = false;
-    this.#forget();
-  }
-  send(message) {
-    if (this.#isOpen) this.#socket?.send(JSON.stringify(message));
-  }
-  /** The service took the credentials. */
-  ready() {
-    this.#isReady = true;
-    this.#refusals = 0;
-  }
-  /** Keeps what the service reported, as the reason if a close follows. */
-  reported(why) {
-    this.#reported = this.#clean(why);
-  }
-  /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
-  refused(why) {
-    this.#refusals += 1;
-    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError("credentials_refused", this.#clean(why)));
-    else this.end(why);
-  }
-  end(reason) {
-    this.#ended(1e3, reason);
-  }
-  fail(error) {
-    if (!this.#isRunning) return;
-    this.stop();
-    this.#handlers.failed(error);
-  }
-  #open() {
-    this.#reported = null;
-    this.#isPinged = false;
-    const openedMs = this.timers.nowMs();
+  function open() {
+    report = null;
+    isPinged = false;
+    const openedMs = timers.nowMs();
     try {
-      const socket = new this.#Socket(this.#options.url);
-      this.#socket = socket;
-      socket.addEventListener("open", () => this.#guard(socket, () => this.#opened()));
-      socket.addEventListener("message", ({ data }) => this.#guard(socket, () => this.#received(data)));
-      socket.addEventListener("close", ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))));
-      socket.addEventListener("error", () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, "")));
-      this.#look(openedMs);
+      const opened = new Socket(options.url);
+      socket = opened;
+      const guard = (run) => {
+        if (socket !== opened) return;
+        try {
+          run();
+        } catch (error) {
+          if (socket === opened) end(error instanceof Error ? error.message : String(error));
+        }
+      };
+      opened.addEventListener(
+        "open",
+        () => guard(() => {
+          isOpen = true;
+          handlers.opened();
+        })
+      );
+      opened.addEventListener("message", ({ data }) => guard(() => received(data)));
+      opened.addEventListener("close", ({ code, reason }) => guard(() => ended(code, String(reason))));
+      opened.addEventListener("error", () => guard(() => isOpen || ended(1006, "")));
+      look(openedMs);
     } catch (error) {
-      this.fail(error);
+      fail(error);
     }
   }
-  #opened() {
-    this.#isOpen = true;
-    this.#handlers.opened();
+  function received(data) {
+    const wasSilent = !isReceiving();
+    receivedMs = timers.nowMs();
+    isPinged = false;
+    report = null;
+    handlers.received(parsed(data), wasSilent);
   }
-  #received(data) {
-    const wasSilent = !this.isReceiving;
-    this.#receivedMs = this.timers.nowMs();
-    this.#isPinged = false;
-    this.#reported = null;
-    this.#handlers.received(parsed(data), wasSilent);
-  }
-  /** What an earlier socket still reports is ignored. */
-  #guard(socket, run) {
-    if (this.#socket !== socket) return;
-    try {
-      run();
-    } catch (error) {
-      if (this.#socket === socket) this.end(error instanceof Error ? error.message : String(error));
-    }
-  }
-  #look(sinceMs) {
-    this.#cancel = this.timers.after(LOOK_EVERY_MS, () => {
-      const silentMs = this.timers.nowMs() - Math.max(sinceMs, this.#receivedMs ?? sinceMs);
-      if (silentMs >= DEAD_AFTER_MS && (this.#isPinged || !this.#isOpen)) {
-        this.end("the service was silent for too long");
+  function look(sinceMs) {
+    cancel = timers.after(LOOK_EVERY_MS, () => {
+      const silentMs = timers.nowMs() - Math.max(sinceMs, receivedMs ?? sinceMs);
+      if (silentMs >= DEAD_AFTER_MS && (isPinged || !isOpen)) {
+        end("the service was silent for too long");
         return;
       }
-      if (this.#isReady) this.#failures = 0;
-      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
-        this.#isPinged = true;
-        this.send(this.#handlers.ping());
+      if (isReady) failures = 0;
+      if (silentMs >= PING_AFTER_MS && isOpen) {
+        isPinged = true;
+        send(handlers.ping());
       }
-      this.#look(sinceMs);
+      look(sinceMs);
     });
   }
-  #ended(code, reason) {
-    if (this.#socket === null) return;
-    const { renewable } = this.#handlers;
-    const why = this.#clean(this.#reported ?? (reason === "" ? `closed with ${code}` : reason));
-    this.#forget();
-    const isOver = code === ENDED_BY_SERVICE && renewable?.test(why) !== true;
-    if (isOver) this.#isRunning = false;
-    else this.#openLater();
-    this.#handlers.ended(why);
-    if (isOver) this.#handlers.failed(new StreamError("ended_by_service", why));
+  function ended(code, reason) {
+    if (!socket) return;
+    const why = clean(report ?? (reason || `closed with ${code}`));
+    forget();
+    const isOver = code === ENDED_BY_SERVICE && !handlers.renewable?.test(why);
+    if (isOver) isRunning = false;
+    else openLater();
+    handlers.ended(why);
+    if (isOver) handlers.failed(new StreamError("ended_by_service", why));
+    else if (receivedMs === null && failures >= UNOPENED_MAX) void lookAt();
   }
-  #openLater() {
-    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10));
-    this.#failures += 1;
-    const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0);
-    const chance = (this.#options.random ?? Math.random)();
-    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound;
-    this.#cancel = this.timers.after(waitMs, () => this.#open());
+  function openLater() {
+    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10));
+    failures += 1;
+    const wasRefused = refusals > (handlers.renewable ? 1 : 0);
+    const chance = random();
+    cancel = timers.after(wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound, open);
   }
-  #clean(why) {
-    const secret = this.#handlers.secret();
-    return secret === "" ? why : why.replaceAll(secret, "***");
+  async function lookAt() {
+    const send2 = options.fetch ?? fetch;
+    const init = { redirect: "manual", credentials: "omit", signal: AbortSignal.timeout(PING_AFTER_MS) };
+    const found = await send2(address, init).catch(() => null);
+    void found?.body?.cancel().catch(() => void 0);
+    if (receivedMs === null && found && /^(2|3|404|405|410)/.test(String(found.status)))
+      fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`));
   }
-  #forget() {
-    const socket = this.#socket;
-    this.#socket = null;
-    this.#isOpen = false;
-    this.#isReady = false;
-    this.#cancel();
+  function forget() {
+    const left = socket;
+    socket = null;
+    isOpen = false;
+    isReady = false;
+    cancel();
     try {
-      socket?.close();
+      left?.close();
     } catch {
     }
   }
-};
+  return {
+    timers,
+    get session() {
+      return socket;
+    },
+    get isReady() {
+      return isReady;
+    },
+    get ageMs() {
+      return ageMs();
+    },
+    get isReceiving() {
+      return isReceiving();
+    },
+    start() {
+      if (isRunning) return;
+      isRunning = true;
+      open();
+    },
+    stop,
+    send,
+    ready() {
+      isReady = true;
+      refusals = 0;
+    },
+    reported(why) {
+      report = clean(why);
+    },
+    refused(why) {
+      refusals += 1;
+      if (refusals >= REFUSALS_MAX) fail(new StreamError("credentials_refused", clean(why)));
+      else end(why);
+    },
+    end,
+    fail
+  };
+}
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : new URL("x:");
-  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname);
-  if (protocol !== "wss:" && !(protocol === "ws:" && isLocal)) throw new StreamError("setting_invalid", "url must be wss, or this machine");
-  if (!socket) throw new StreamError("setting_invalid", "this runtime has no WebSocket: pass that of the package ws as `socket`");
-  return socket;
+  const found = addressOf(url, "ws", allowHttp);
+  if (typeof found === "string") throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`);
+  if (!socket) throw invalid("this runtime has no WebSocket: pass that of the package ws as `socket`");
+  const { protocol, host, pathname } = found;
+  return { Socket: socket, address: `${protocol.replace("ws", "http")}//${host}${pathname}` };
 }
 function parsed(data) {
   const message = typeof data === "string" ? JSON.parse(data) : null;
@@ -212,300 +212,271 @@ function parsed(data) {
 }
 
 // src/streams/queue.ts
-var Queue = class {
-  #items = /* @__PURE__ */ new Map();
-  /** Goes on over what is added meanwhile; one that begins at the front each time would pass by all that was taken. */
-  #entries = this.#items.entries();
-  get length() {
-    return this.#items.size;
-  }
-  /** Puts an item in the place of the waiting one with the same key, or at the end. */
-  put(item, key = {}) {
-    this.#items.set(key, item);
-  }
-  delete(key) {
-    this.#items.delete(key);
-  }
-  take() {
-    for (const _ of [1, 2]) {
-      const { value } = this.#entries.next();
-      if (value !== void 0) {
-        this.#items.delete(value[0]);
-        return value[1];
+function queueOf() {
+  const items = /* @__PURE__ */ new Map();
+  let entries = items.entries();
+  return {
+    length: () => items.size,
+    put: (item, key = {}) => void items.set(key, item),
+    delete: (key) => void items.delete(key),
+    take() {
+      for (const _ of [1, 2]) {
+        const { value } = entries.next();
+        if (value !== void 0) {
+          items.delete(value[0]);
+          return value[1];
+        }
+        entries = items.entries();
       }
-      this.#entries = this.#items.entries();
+      return void 0;
     }
-    return void 0;
-  }
-};
+  };
+}
 
 // src/streams/reader.ts
-var Reader = class {
-  #pending = [];
-  #isEnded = false;
-  /** What still waits is not wanted. */
-  #isStopped = false;
-  #error;
-  #signal;
-  /** Nothing is added any more. */
-  get isEnded() {
-    return this.#isEnded;
-  }
-  /** Ends at once when the signal aborts. */
-  stopWith(signal) {
-    this.#signal = signal;
-    signal?.addEventListener("abort", this.#stop);
-    if (signal?.aborted) this.#stop();
-  }
-  /** What waits is still read; then it ends, with the error if there is one. */
-  end(error) {
-    if (!this.#isEnded) this.#error = error;
-    this.#end();
-  }
-  next() {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ resolve, reject });
-      this.wake();
-    });
-  }
-  async return() {
-    this.#stop();
-    return { done: true, value: void 0 };
-  }
-  [Symbol.asyncIterator]() {
-    return this;
-  }
-  /** There may be an item. */
-  wake() {
-    while (this.#pending.length > 0) {
-      const item = this.#isStopped ? void 0 : this.take();
-      if (item === void 0 && !this.#isEnded) return;
-      const reading = this.#pending.shift();
-      const error = this.#error;
+function readerOf(take, left) {
+  const pending = [];
+  let isEnded = false;
+  let isStopped = false;
+  let failure;
+  let signal;
+  function wake() {
+    while (pending.length > 0) {
+      const item = isStopped ? void 0 : take();
+      if (item === void 0 && !isEnded) return;
+      const reading = pending.shift();
+      const error = failure;
       if (item !== void 0) reading?.resolve({ done: false, value: item });
       else if (error === void 0) reading?.resolve({ done: true, value: void 0 });
       else {
-        this.#error = void 0;
+        failure = void 0;
         reading?.reject(error);
       }
     }
   }
-  #stop = () => {
-    this.#isStopped = true;
-    this.#error = void 0;
-    this.#end();
-  };
-  #end() {
-    if (!this.#isEnded) {
-      this.#isEnded = true;
-      this.#signal?.removeEventListener("abort", this.#stop);
-      this.ended();
-    }
-    this.wake();
+  function stop() {
+    isStopped = true;
+    failure = void 0;
+    finish();
   }
-};
+  function finish() {
+    if (!isEnded) {
+      isEnded = true;
+      signal?.removeEventListener("abort", stop);
+      left();
+    }
+    wake();
+  }
+  return {
+    isEnded: () => isEnded,
+    stopWith(given) {
+      signal = given;
+      signal?.addEventListener("abort", stop);
+      if (signal?.aborted) stop();
+    },
+    end(error) {
+      if (!isEnded) failure = error;
+      finish();
+    },
+    wake,
+    next: () => new Promise((resolve, reject) => {
+      pending.push({ resolve, reject });
+      wake();
+    }),
+    async return() {
+      stop();
+      return { done: true, value: void 0 };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    }
+  };
+}
 
 // src/streams/broker/follower.ts
 var READ_AGAIN_MS = 5e3;
 var ASK_AGAIN_MS = 1e3;
 var REFUSALS_MAX2 = { resuming: 3, beginning: 5 };
-var Follower = class extends Reader {
-  health = /* @__PURE__ */ new Map();
-  interruption = null;
-  #options;
-  #subscription;
-  #leave;
-  #queue = new Queue();
-  #over = new AbortController();
-  /** The last `seq` that was put into the queue; null: begin with a snapshot. */
-  #seq;
-  /** The id of the update with that number, if it is known. */
-  #eventId = null;
-  /** Why a snapshot is needed again. */
-  #lost = null;
-  /** The reader was given a `begin`, and has not come back yet. */
-  #isBeginning = false;
-  #isReplaying = false;
-  #isBehind = false;
-  #isReading = false;
-  /** Ends the wait before the next request; null: there is none. */
-  #cancelWait = null;
-  /** Of the subscription that is asked for. */
-  #refusals = 0;
-  /** An interruption that is yet to be yielded, … */
-  #unread = null;
-  /** … and what was yielded last: a reason, or null for `live`. */
-  #read;
-  /** @param leave called once, when nothing is wanted any more */
-  constructor(options, subscription, leave) {
-    super();
-    this.#options = options;
-    this.#subscription = subscription;
-    this.#seq = options.after;
-    this.#leave = leave;
-  }
-  get isLive() {
-    const isWaited = this.#queue.length > 0 || this.#isBeginning || this.#isReplaying;
-    return this.#subscription.isOnFor(this) && !isWaited;
-  }
-  /** One update is asked for again, because its id shows whether the log is still the same user's. */
-  get after() {
-    return this.#seq === null || this.#eventId === null ? this.#seq : this.#seq - 1;
-  }
-  /** Whether no updates are wanted at present. */
-  get isWaiting() {
-    return this.#isBehind || this.#isReading || this.#cancelWait !== null;
-  }
-  /** Nothing comes for now; the reader is given the reason, unless it knows it. */
-  interrupted(reason) {
-    for (const connectionId of this.health.keys()) this.forget(connectionId);
-    this.interruption = reason;
-    this.#unread = reason === this.#read ? null : reason;
-    this.wake();
-  }
-  subscribed(seq) {
-    this.interruption = null;
-    this.#refusals = 0;
-    this.#isReplaying = this.#seq !== null;
-    if (this.#seq !== null) return;
-    this.#seq = seq;
-    this.#put({ type: "begin", seq, reason: this.#lost });
-    this.#lost = null;
-  }
-  /** @throws Error if updates are missing before it, or the log ends before what came */
-  caughtUp(seq) {
-    if (this.#seq !== null && seq > this.#seq) this.#missing(this.#seq);
-    if (this.#seq !== null && seq < this.#seq) this.#createdAgain();
-    this.#isReplaying = false;
-    this.wake();
-  }
-  /** @throws Error if a number is missing, or belongs to another user */
-  update(update) {
-    if (this.#seq === null) return;
-    if (update.seq === this.#seq && this.#eventId !== null && update.event_id !== this.#eventId) this.#createdAgain();
-    if (update.seq <= this.#seq) return;
-    if (update.seq !== this.#seq + 1) this.#missing(this.#seq);
-    this.#seq = update.seq;
-    this.#eventId = update.event_id;
-    this.#put(update);
-  }
-  healthIs(status) {
-    this.health.set(status.connection_id, status);
-    this.#put(status, status.connection_id);
-  }
-  forget(connectionId) {
-    this.health.delete(connectionId);
-    this.#queue.delete(connectionId);
-  }
-  deleted() {
-    this.#put({ type: "deleted" });
-    this.end();
-  }
-  /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
-  refused(message) {
-    this.interruption = message;
-    this.#eventId = null;
-    this.#refusals += 1;
-    const { readEvents } = this.#options;
-    const isResuming = this.#seq !== null;
-    if (this.#refusals === 1 && readEvents !== void 0) void this.#catchUp(readEvents, message);
-    else if (this.#refusals < (isResuming ? REFUSALS_MAX2.resuming : REFUSALS_MAX2.beginning)) this.#wait(message);
-    else if (isResuming) this.#begin(message);
-    else this.end(new StreamError("subscription_refused", message));
-  }
-  receivedAgain() {
-    if (this.#read === null) this.#read = void 0;
-    this.wake();
-  }
-  ended() {
-    this.#over.abort();
-    this.#cancelWait?.();
-    this.#leave();
-  }
-  /** The reader is here. */
-  take() {
-    this.#isBeginning = false;
-    const reason = this.#unread;
-    if (reason !== null && !this.isEnded) {
-      this.#unread = null;
-      this.#read = reason;
+function followerOf(options, subscription, left) {
+  const { userId, waitingMax, readEvents, timers } = options;
+  const queue = queueOf();
+  const over = new AbortController();
+  const health = /* @__PURE__ */ new Map();
+  let interruption = null;
+  let last = options.after;
+  let eventId = null;
+  let lost = null;
+  let isBeginning = false;
+  let isReplaying = false;
+  let isBehind = false;
+  let isReading = false;
+  let cancelWait = null;
+  let refusals = 0;
+  let unread = null;
+  let read;
+  const reader = readerOf(take, () => {
+    over.abort();
+    cancelWait?.();
+    left();
+  });
+  const { isEnded, wake, end } = reader;
+  const isLive = () => subscription.isOnFor(follower) && !(queue.length() || isBeginning || isReplaying);
+  function take() {
+    isBeginning = false;
+    const reason = unread;
+    if (reason !== null && !isEnded()) {
+      unread = null;
+      read = reason;
       return { type: "interrupted", reason };
     }
-    const item = this.#queue.take();
+    const item = queue.take();
     if (item !== void 0) {
-      this.#isBeginning = item.type === "begin";
+      isBeginning = item.type === "begin";
       return item;
     }
-    if (this.#isBehind) {
-      this.#isBehind = false;
-      this.#subscription.settle();
+    if (isBehind) {
+      isBehind = false;
+      subscription.settle();
     }
-    if (!this.isLive || this.#read === null) return void 0;
-    this.#read = null;
-    return { type: "live", seq: this.#seq ?? 0 };
+    if (!isLive() || read === null) return void 0;
+    read = null;
+    return { type: "live", seq: last ?? 0 };
   }
-  #missing(after) {
-    throw new Error(`number ${after + 1} of ${this.#options.userId} is missing`);
+  function interrupted(reason) {
+    for (const connectionId of health.keys()) forget(connectionId);
+    interruption = reason;
+    unread = reason === read ? null : reason;
+    wake();
   }
-  /** The session ends, and the next one begins with a snapshot. */
-  #createdAgain() {
-    const why = `${this.#options.userId} was deleted and created again`;
-    this.#begin(why);
+  function forget(connectionId) {
+    health.delete(connectionId);
+    queue.delete(connectionId);
+  }
+  function missing(after) {
+    throw new Error(`number ${after + 1} of ${userId} is missing`);
+  }
+  function createdAgain() {
+    const why = `${userId} was deleted and created again`;
+    begin(why);
     throw new Error(why);
   }
-  #put(item, key) {
-    this.#queue.put(item, key);
-    this.wake();
-    if (this.#queue.length < this.#options.waitingMax || this.isEnded || this.#isBehind) return;
-    this.#isBehind = true;
-    this.interrupted(`${this.#queue.length} updates wait for their reader`);
-    this.#subscription.settle();
+  function put(item, key) {
+    queue.put(item, key);
+    wake();
+    if (queue.length() < waitingMax || isEnded() || isBehind) return;
+    isBehind = true;
+    interrupted(`${queue.length()} updates wait for their reader`);
+    subscription.settle();
   }
-  /** After a while, it is asked for again. */
-  #wait(why, ms = ASK_AGAIN_MS * 2 ** (this.#refusals - 1)) {
-    this.interrupted(why);
-    this.#cancelWait = this.#options.timers.after(ms, () => {
-      this.#cancelWait = null;
-      this.#subscription.settle();
+  function update(item) {
+    const { seq, event_id: id } = item;
+    if (last === null) return;
+    if (seq === last && eventId !== null && id !== eventId) createdAgain();
+    if (seq <= last) return;
+    if (seq !== last + 1) missing(last);
+    last = seq;
+    eventId = id;
+    put(item);
+  }
+  function wait(why, ms = ASK_AGAIN_MS * 2 ** (refusals - 1)) {
+    interrupted(why);
+    cancelWait = timers.after(ms, () => {
+      cancelWait = null;
+      subscription.settle();
     });
   }
-  #begin(why) {
-    this.#seq = null;
-    this.#eventId = null;
-    this.#refusals = 0;
-    this.#lost = why;
+  function begin(why) {
+    last = null;
+    eventId = null;
+    refusals = 0;
+    lost = why;
   }
-  /** Reads what is stored, then subscribes again. Never rejects. */
-  async #catchUp(readEvents, why) {
-    this.#isReading = true;
-    const after = this.#seq ?? Number.MAX_SAFE_INTEGER;
+  async function catchUp(readLog, why) {
+    isReading = true;
+    const after = last ?? Number.MAX_SAFE_INTEGER;
     let failure;
     let isGone = false;
     try {
-      for await (const update of readEvents(this.#options.userId, after, this.#over.signal)) {
-        if (this.#seq === null || this.isEnded) break;
-        if (update.seq <= this.#seq) continue;
-        isGone = update.seq !== this.#seq + 1;
+      for await (const item of readLog(userId, after, over.signal)) {
+        if (last === null || isEnded()) break;
+        if (item.seq <= last) continue;
+        isGone = item.seq !== last + 1;
         if (isGone) break;
-        this.#refusals = 0;
-        this.update(update);
-        if (this.#isBehind) break;
+        refusals = 0;
+        update(item);
+        if (isBehind) break;
       }
     } catch (error) {
       isGone = Object(error).code === "events_missing";
       if (!isGone) failure = error ?? new Error(why);
     }
-    this.#isReading = false;
-    if (this.isEnded) return;
-    if (isFinal(failure)) this.end(failure);
-    else if (isGone) this.#begin(why);
+    isReading = false;
+    if (isEnded()) return;
+    if (isFinal(failure)) end(failure);
+    else if (isGone) begin(why);
     else if (failure !== void 0) {
-      this.#refusals = 0;
-      this.#wait(why, READ_AGAIN_MS);
-    } else if (this.#seq === null) this.#wait(why);
-    this.#subscription.settle();
+      refusals = 0;
+      wait(why, READ_AGAIN_MS);
+    } else if (last === null) wait(why);
+    subscription.settle();
   }
-};
+  const follower = {
+    ...reader,
+    health,
+    forget,
+    interrupted,
+    update,
+    get interruption() {
+      return interruption;
+    },
+    get isLive() {
+      return isLive();
+    },
+    /** One update is asked for again, because its id shows whether the log is still the same user's. */
+    after: () => last === null || eventId === null ? last : last - 1,
+    isWaiting: () => isBehind || isReading || cancelWait !== null,
+    subscribed(seq) {
+      interruption = null;
+      refusals = 0;
+      isReplaying = last !== null;
+      if (last !== null) return;
+      last = seq;
+      put({ type: "begin", seq, reason: lost });
+      lost = null;
+    },
+    /** @throws Error if updates are missing before it, or the log ends before what came */
+    caughtUp(seq) {
+      if (last !== null && seq > last) missing(last);
+      if (last !== null && seq < last) createdAgain();
+      isReplaying = false;
+      wake();
+    },
+    healthIs(status) {
+      health.set(status.connection_id, status);
+      put(status, status.connection_id);
+    },
+    deleted() {
+      put({ type: "deleted" });
+      end();
+    },
+    /** What is not replayed is read from the log; if the log does not have it either, a snapshot is needed. */
+    refused(message) {
+      interruption = message;
+      eventId = null;
+      refusals += 1;
+      const isResuming = last !== null;
+      if (refusals === 1 && readEvents !== void 0) void catchUp(readEvents, message);
+      else if (refusals < (isResuming ? REFUSALS_MAX2.resuming : REFUSALS_MAX2.beginning)) wait(message);
+      else if (isResuming) begin(message);
+      else end(new StreamError("subscription_refused", message));
+    },
+    receivedAgain() {
+      if (read === null) read = void 0;
+      wake();
+    }
+  };
+  return follower;
+}
 
 // src/streams/broker/parse.ts
 function isUpdate(message) {
@@ -523,168 +494,163 @@ function numberIn({ type, seq }) {
 }
 
 // src/streams/broker/subscription.ts
-var UserSubscription = class {
-  /** The one that wants updates now; null: none does. */
-  follower = null;
-  #userId;
-  #connection;
-  #state = "off";
-  /** The follower for which the present subscription was asked for. */
-  #asker = null;
-  constructor(userId, connection) {
-    this.#userId = userId;
-    this.#connection = connection;
+function userSubscription(userId, connection) {
+  let state = "off";
+  let asker = null;
+  function ask(next, action, more = {}) {
+    state = next;
+    connection.send({ action, user_id: userId, ...more });
   }
-  /** Neither wanted, nor known to the session. */
-  get isIdle() {
-    return this.follower === null && this.#state === "off";
-  }
-  /** Whether the service sends updates to this follower, and was received lately. */
-  isOnFor(follower) {
-    return this.#connection.isReceiving && this.#state === "on" && this.#asker === follower && this.follower === follower;
-  }
-  /** Asks for what is wanted and not there yet, unless an answer is awaited. */
-  settle() {
-    const { follower } = this;
-    if (!this.#connection.isReady) return;
-    const wanting = follower?.isWaiting === true ? null : follower;
-    if (this.#state === "on" && (wanting === null || wanting !== this.#asker)) this.#ask("leaving", "unsubscribe_user");
-    else if (this.#state === "off" && wanting !== null) {
-      this.#asker = wanting;
-      this.#ask("asked", "subscribe_user", wanting.after === null ? {} : { after: wanting.after });
+  const user = {
+    follower: null,
+    isIdle: () => user.follower === null && state === "off",
+    isOnFor: (follower) => connection.isReceiving && state === "on" && asker === follower && user.follower === follower,
+    settle() {
+      if (!connection.isReady) return;
+      const wanting = user.follower?.isWaiting() ? null : user.follower;
+      if (state === "on" && (wanting === null || wanting !== asker)) ask("leaving", "unsubscribe_user");
+      else if (state === "off" && wanting !== null) {
+        asker = wanting;
+        const after = wanting.after();
+        ask("asked", "subscribe_user", after === null ? {} : { after });
+      }
+    },
+    interrupted(reason) {
+      state = "off";
+      user.follower?.interrupted(reason);
+    },
+    received(message) {
+      const { type } = message;
+      const follower = asker === user.follower ? asker : null;
+      if (type === "user_subscribed" || type === "subscription_failed") {
+        if (state !== "asked") return;
+        const isOn = type === "user_subscribed";
+        state = isOn ? "on" : "off";
+        if (isOn) follower?.subscribed(numberIn(message));
+        else follower?.refused(String(message.message));
+        user.settle();
+      } else if (type === "user_unsubscribed") {
+        const wasOn = state === "on";
+        if (!wasOn && state !== "leaving") return;
+        state = "off";
+        if (wasOn) follower?.deleted();
+        user.settle();
+      } else if (state === "on" && follower !== null) {
+        if (isUpdate(message)) follower.update(message);
+        else if (isHealth(message)) follower.healthIs(message);
+        else if (type === "caught_up") follower.caughtUp(numberIn(message));
+      }
     }
-  }
-  /** The session has ended. */
-  interrupted(reason) {
-    this.#state = "off";
-    this.follower?.interrupted(reason);
-  }
-  /** @throws Error so that the session ends and the next one goes on from what came */
-  received(message) {
-    const follower = this.#asker === this.follower ? this.follower : null;
-    if (message.type === "user_subscribed" || message.type === "subscription_failed") {
-      if (this.#state !== "asked") return;
-      const isOn = message.type === "user_subscribed";
-      this.#state = isOn ? "on" : "off";
-      if (isOn) follower?.subscribed(numberIn(message));
-      else follower?.refused(String(message.message));
-      this.settle();
-    } else if (message.type === "user_unsubscribed") {
-      const wasOn = this.#state === "on";
-      if (!wasOn && this.#state !== "leaving") return;
-      this.#state = "off";
-      if (wasOn) follower?.deleted();
-      this.settle();
-    } else if (this.#state === "on" && follower !== null) {
-      if (isUpdate(message)) follower.update(message);
-      else if (isHealth(message)) follower.healthIs(message);
-      else if (message.type === "caught_up") follower.caughtUp(numberIn(message));
-    }
-  }
-  #ask(state, action, more = {}) {
-    this.#state = state;
-    this.#connection.send({ action, user_id: this.#userId, ...more });
-  }
-};
+  };
+  return user;
+}
 
 // src/streams/broker/stream.ts
 var USERS_MAX = 500;
 var WAITING_MAX = 1e4;
 var BrokerStream = class {
-  #options;
-  #connection;
-  #users = /* @__PURE__ */ new Map();
-  #followed = 0;
+  #sessions;
+  /** @throws StreamError setting_invalid */
   constructor(options) {
-    this.#options = options;
-    this.#connection = new StreamConnection(options, {
-      opened: () => void 0,
-      received: (message, wasSilent) => {
-        this.#received(message);
-        if (wasSilent) for (const { follower } of this.#users.values()) follower?.receivedAgain();
-      },
-      ended: (reason) => {
-        for (const [userId, user] of this.#users) {
-          user.interrupted(reason);
-          this.#forget(userId, user);
-        }
-      },
-      failed: (error) => {
-        for (const { follower } of [...this.#users.values()]) follower?.end(error);
-      },
-      ping: () => ({ action: "ping" }),
-      secret: () => options.clientSecret
-    });
+    this.#sessions = brokerSessions(options);
   }
   /** Milliseconds since the service was last received, null before the first message. A working connection is at most about 20 s old. */
   get ageMs() {
-    return this.#connection.ageMs;
+    return this.#sessions.ageMs();
   }
   /**
    * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
    * the signal aborts.
    * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
-  follow(userId, { after, signal } = {}) {
-    const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection);
-    if (user.follower !== null) throw new StreamError("followed_already", `${userId} is followed already`);
-    if (this.#followed >= USERS_MAX) throw new StreamError("too_many", `one stream follows at most ${USERS_MAX} users`);
-    const { waitingMax = WAITING_MAX, readEvents } = this.#options;
-    if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) || !Number.isSafeInteger(after ?? 0) || Number(after) < 0 || !(waitingMax > 0))
-      throw new StreamError("setting_invalid", "no user_id, no seq, or no waitingMax");
-    const { timers } = this.#connection;
-    const options = { userId, after: after ?? null, waitingMax, readEvents, timers };
-    const follower = new Follower(options, user, () => this.#left(userId, user));
-    user.follower = follower;
-    this.#users.set(userId, user);
-    this.#followed += 1;
-    follower.stopWith(signal);
-    if (follower.isEnded) return follower;
-    this.#connection.start();
-    user.settle();
-    return follower;
+  follow(userId, options = {}) {
+    return this.#sessions.follow(userId, options);
   }
-  #left(userId, user) {
-    user.follower = null;
-    this.#followed -= 1;
-    user.settle();
-    this.#forget(userId, user);
-    if (this.#followed > 0) return;
-    this.#users.clear();
-    this.#connection.stop();
+};
+function brokerSessions(options = Object()) {
+  const { url, clientId, clientSecret, waitingMax = WAITING_MAX, readEvents } = options;
+  const users = /* @__PURE__ */ new Map();
+  let followed = 0;
+  if (/\/market-data\/stream$/.test(url)) throw invalid("url is of market data: the broker stream is at /stream");
+  if (!(waitingMax > 0)) throw invalid(`waitingMax is a number from 1 on, and was ${waitingMax}`);
+  const connection = streamConnection(options, {
+    opened: () => void 0,
+    received(message, wasSilent) {
+      received(message);
+      if (wasSilent) for (const { follower } of users.values()) follower?.receivedAgain();
+    },
+    ended(reason) {
+      for (const [userId, user] of users) {
+        user.interrupted(reason);
+        forget(userId, user);
+      }
+    },
+    failed: (error) => {
+      for (const { follower } of [...users.values()]) follower?.end(error);
+    },
+    ping: () => ({ action: "ping" }),
+    secret: () => clientSecret
+  });
+  function forget(userId, user) {
+    if (user.isIdle()) users.delete(userId);
   }
-  /** Until the service has answered that a user is unsubscribed, the answer is waited for. */
-  #forget(userId, user) {
-    if (user.isIdle) this.#users.delete(userId);
-  }
-  #received(message) {
-    const { clientId, clientSecret } = this.#options;
+  function received(message) {
     switch (message.type) {
       case "welcome":
-        this.#connection.send({ action: "authenticate", client_id: clientId, client_secret: clientSecret, extensions: ["stream_status"] });
+        connection.send({ action: "authenticate", client_id: clientId, client_secret: clientSecret, extensions: ["stream_status"] });
         break;
       case "auth_error":
-        this.#connection.refused(String(message.message));
+        connection.refused(String(message.message));
         break;
       case "auth_success":
-        this.#connection.ready();
-        this.#connection.send({ action: "subscribe", topics: ["all"] });
-        for (const user of this.#users.values()) user.settle();
+        connection.ready();
+        connection.send({ action: "subscribe", topics: ["all"] });
+        for (const user of users.values()) user.settle();
         break;
       default:
-        this.#receivedOf(message);
+        receivedOf(message);
     }
   }
-  #receivedOf(message) {
+  function receivedOf(message) {
     const { user_id: id, type } = message;
     if (id === void 0 && (type === "error" || type === "subscription_failed")) throw new Error(String(message.message));
     const userId = String(id);
-    const user = this.#users.get(userId);
+    const user = users.get(userId);
     if (user === void 0) return;
     user.received(message);
-    this.#forget(userId, user);
+    forget(userId, user);
   }
-};
+  return {
+    ageMs: () => connection.ageMs,
+    follow(userId, { after = null, signal }) {
+      if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))
+        throw invalid("a user_id has 1 to 64 characters, and no space at its ends");
+      if (!(Number.isSafeInteger(after ?? 0) && Number(after) >= 0)) throw invalid(`after is the seq of an update, and was ${after}`);
+      const user = users.get(userId) ?? userSubscription(userId, connection);
+      if (user.follower !== null)
+        throw new StreamError("followed_already", `${userId} has a reader in this stream: end it first, or make another stream`);
+      if (followed >= USERS_MAX) throw new StreamError("too_many", `one stream follows at most ${USERS_MAX} users: make another one`);
+      const follower = followerOf({ userId, after, waitingMax, readEvents, timers: connection.timers }, user, () => {
+        user.follower = null;
+        followed -= 1;
+        user.settle();
+        forget(userId, user);
+        if (followed > 0) return;
+        users.clear();
+        connection.stop();
+      });
+      user.follower = follower;
+      users.set(userId, user);
+      followed += 1;
+      follower.stopWith(signal);
+      if (!follower.isEnded()) {
+        connection.start();
+        user.settle();
+      }
+      return follower;
+    }
+  };
+}
 
 // src/streams/copy/records.ts
 var Records = class {
@@ -1039,280 +1005,261 @@ function checked(update, is) {
 }
 
 // src/streams/market/history.ts
-var HistoryRead = class {
-  #options;
-  /** Rejects with what it failed with. */
-  bars;
-  #resolve = () => void 0;
-  end = () => void 0;
-  constructor(options) {
-    this.#options = options;
-    this.bars = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.end = reject;
-    });
-  }
-  request() {
-    const { symbol, interval, start, end } = this.#options;
-    return { action: "snapshot", data_type: "bars", symbol, interval, start_time: start, end_time: end };
-  }
-  put({ data }) {
-    const items = Array.isArray(data) ? data.map(Object) : [{}];
-    const bars2 = items.filter(isBar);
-    if (bars2.length === items.length) this.#resolve(bars2.map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })));
-    else this.end(new StreamError("subscription_refused", "the answer is not bars"));
-  }
-  accepted() {
-  }
-  interrupted() {
-  }
-};
+function historyRead({ symbol, interval, start, end: before }) {
+  let resolve;
+  let end = () => void 0;
+  return {
+    bars: new Promise((onBars, onError) => {
+      resolve = onBars;
+      end = onError;
+    }),
+    end: (error) => end(error),
+    request: () => ({ action: "snapshot", data_type: "bars", symbol, interval, start_time: start, end_time: before }),
+    put({ data }) {
+      const items = Array.isArray(data) ? data.map(Object) : [{}];
+      const bars2 = items.filter(isBar);
+      if (bars2.length === items.length) resolve(bars2.map(({ o, h, l, c, v, ts, st }) => ({ o, h, l, c, v, ts, st })));
+      else end(new StreamError("subscription_refused", "the answer is not bars"));
+    },
+    accepted() {
+    },
+    interrupted() {
+    }
+  };
+}
 
 // src/streams/market/subscription.ts
 var WAITING_MAX2 = 1e5;
-var ChannelSubscription = class extends Reader {
-  #channel;
-  #onStatus;
-  #timers;
-  #leave;
-  #queue = new Queue();
-  /** What was reported last: a reason, or null for current data. */
-  #reported;
-  /** When the data was current for certain; null: not yet. */
-  #currentMs = null;
-  /** @param leave called once, when nothing is wanted any more */
-  constructor(channel, onStatus, timers, leave) {
-    super();
-    this.#channel = channel;
-    this.#onStatus = onStatus;
-    this.#timers = timers;
-    this.#leave = leave;
+function subscriptionOf(channel, onStatus, timers, left) {
+  const queue = queueOf();
+  let reported;
+  let currentMs = null;
+  const reader = readerOf(queue.take, left);
+  function current() {
+    const now = timers.nowMs();
+    if (currentMs !== null && reported !== null) channel.resumed?.(now - currentMs);
+    currentMs = now;
+    void report(null);
   }
-  request() {
-    return this.#channel.request(this.#currentMs === null ? null : this.#timers.nowMs() - this.#currentMs);
-  }
-  accepted() {
-    this.#current();
-    this.#channel.accepted?.();
-  }
-  put(update) {
-    this.#current();
-    this.#channel.put(update, this.#queue);
-    this.wake();
-    if (this.#queue.length > WAITING_MAX2) this.end(new StreamError("too_slow", `${WAITING_MAX2} updates wait for their reader`));
-  }
-  interrupted(reason) {
-    void this.#report(reason);
-  }
-  take() {
-    return this.#queue.take();
-  }
-  ended() {
-    this.#leave();
-  }
-  #current() {
-    const nowMs = this.#timers.nowMs();
-    if (this.#currentMs !== null && this.#reported !== null) this.#channel.resumed?.(nowMs - this.#currentMs);
-    this.#currentMs = nowMs;
-    void this.#report(null);
-  }
-  /** Never rejects: other subscriptions of the same connection must not suffer. */
-  async #report(reason) {
-    if (reason === this.#reported) return;
-    this.#reported = reason;
+  async function report(reason) {
+    if (reason === reported) return;
+    reported = reason;
     const status = reason === null ? { isLive: true } : { isLive: false, reason };
     try {
-      await this.#onStatus?.(status);
+      await onStatus?.(status);
     } catch {
     }
   }
-};
+  return {
+    ...reader,
+    request: () => channel.request(currentMs === null ? null : timers.nowMs() - currentMs),
+    accepted() {
+      current();
+      channel.accepted?.();
+    },
+    put(update) {
+      current();
+      channel.put(update, queue);
+      reader.wake();
+      if (queue.length() > WAITING_MAX2) reader.end(new StreamError("too_slow", `${WAITING_MAX2} updates wait for their reader`));
+    },
+    interrupted: (reason) => void report(reason)
+  };
+}
 
-// src/streams/market/stream.ts
+// src/streams/market/sessions.ts
 var SUBSCRIPTIONS_MAX = 500;
 var AGAIN_MS = 5e3;
 var AUTHENTICATE = "authenticate";
+var OTHER_STREAM = "url is of the broker stream: market data is at /market-data/stream";
 var RENEWABLE = /^auth_error: .*(get a new access token|connect again)/i;
 var TOKEN_HOLDS = /connect again/i;
 var PASSING = /* @__PURE__ */ new Set(["broker_unavailable", "internal_error", "subscription_limit"]);
-var MarketStream = class {
-  #options;
-  #connection;
-  #subscriptions = /* @__PURE__ */ new Set();
-  /** Of the present session: what has no answer yet, by `request_id`, … */
-  #asked = /* @__PURE__ */ new Map();
-  /** … and what has one, by `sub_id`. */
-  #accepted = /* @__PURE__ */ new Map();
-  /** Ends the wait of what the broker could not answer. */
-  #waiting = /* @__PURE__ */ new Map();
-  #requestId = 0;
-  #token = null;
-  constructor(options) {
-    this.#options = options;
-    this.#connection = new StreamConnection(options, {
-      opened: () => void this.#authenticate(),
-      received: (message) => this.#received(message),
-      ended: (reason) => this.#ended(reason),
-      failed: (error) => {
-        for (const one of [...this.#subscriptions]) one.end(error);
-      },
-      ping: () => ({ action: "ping", request_id: this.#nextId() }),
-      secret: () => this.#token ?? "",
-      renewable: RENEWABLE
-    });
-  }
-  /** Milliseconds since the service was last received, null before the first message. */
-  get ageMs() {
-    return this.#connection.ageMs;
-  }
-  /** Past bars, then the open one whenever it changes, and each once when it closes. Those of an interruption come when it is over. */
-  bars(options) {
-    return this.#read(bars(options), options);
-  }
-  /** Every trade while connected. Those of an interruption are not sent; `onStatus` reports it. */
-  trades(options) {
-    return this.#read(trades(options.symbol, options.session), options);
-  }
-  /** The present quote, then each newer one that the reader is in time for. */
-  quotes(options) {
-    return this.#read(quotes(options.symbol), options);
-  }
-  /** The present book, then each newer one that the reader is in time for. */
-  depth(options) {
-    return this.#read(depth(options.symbol, options.levels), options);
-  }
-  /** Every contract of the expiration, then each that changes. */
-  chain(options) {
-    return this.#read(chain(options.symbol, options.expiration, options.greeks ?? false), options);
-  }
-  /** Past bars, at most 50,000. Asked for again if the connection breaks meanwhile. @throws StreamError */
-  async history(options) {
-    const { signal } = options;
-    signal?.throwIfAborted();
-    this.#demandCapacity();
-    const read = new HistoryRead(options);
-    const abort = () => read.end(signal?.reason);
-    this.#add(read);
-    signal?.addEventListener("abort", abort);
-    try {
-      return await read.bars;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-      this.#remove(read);
-    }
-  }
-  #read(channel, { signal, onStatus }) {
-    this.#demandCapacity();
-    const subscription = new ChannelSubscription(channel, onStatus, this.#connection.timers, () => this.#remove(subscription));
-    subscription.stopWith(signal);
-    if (!subscription.isEnded) this.#add(subscription);
-    return subscription;
-  }
-  #demandCapacity() {
-    if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX)
+function marketSessions(options = Object()) {
+  const subscriptions = /* @__PURE__ */ new Set();
+  const asked = /* @__PURE__ */ new Map();
+  const accepted = /* @__PURE__ */ new Map();
+  const waiting = /* @__PURE__ */ new Map();
+  let requestId = 0;
+  if (typeof options.token !== "function")
+    throw invalid(`token must be a function that gets an access token, and was ${typeof options.token}`);
+  let token = null;
+  const connection = streamConnection(options, {
+    opened: () => void authenticate(),
+    received,
+    ended(reason) {
+      asked.clear();
+      accepted.clear();
+      for (const stop of waiting.values()) stop();
+      for (const one of [...subscriptions]) one.interrupted(reason);
+    },
+    failed: (error) => {
+      for (const one of [...subscriptions]) one.end(error);
+    },
+    ping: () => ({ action: "ping", request_id: nextId() }),
+    secret: () => token ?? "",
+    renewable: RENEWABLE
+  });
+  function demandCapacity() {
+    if (subscriptions.size >= SUBSCRIPTIONS_MAX)
       throw new StreamError("too_many", `one stream has at most ${SUBSCRIPTIONS_MAX} subscriptions`);
   }
-  #add(subscription) {
-    this.#subscriptions.add(subscription);
-    this.#connection.start();
-    this.#ask(subscription);
+  function add(subscription) {
+    subscriptions.add(subscription);
+    connection.start();
+    ask(subscription);
   }
-  #remove(subscription) {
-    this.#subscriptions.delete(subscription);
-    this.#waiting.get(subscription)?.();
-    for (const [id, one] of this.#asked) if (one === subscription) this.#asked.delete(id);
-    for (const [id, one] of this.#accepted) if (one === subscription) this.#unsubscribe(id);
-    if (this.#subscriptions.size === 0) this.#connection.stop();
+  function remove(subscription) {
+    subscriptions.delete(subscription);
+    waiting.get(subscription)?.();
+    for (const [id, one] of asked) if (one === subscription) asked.delete(id);
+    for (const [id, one] of accepted) if (one === subscription) unsubscribe(id);
+    if (subscriptions.size === 0) connection.stop();
   }
-  #unsubscribe(subId) {
-    this.#accepted.delete(subId);
-    this.#request({ action: "unsubscribe", sub_id: subId });
+  function unsubscribe(subId) {
+    accepted.delete(subId);
+    request({ action: "unsubscribe", sub_id: subId });
   }
-  /** Never rejects. */
-  async #authenticate() {
-    const { session } = this.#connection;
-    const isPast = () => session !== this.#connection.session;
+  async function authenticate() {
+    const { session } = connection;
+    const isPast = () => session !== connection.session;
     try {
-      const token = this.#token ?? await this.#options.token();
-      if (isPast()) this.#token ??= token;
+      const issued = token ?? await options.token();
+      if (isPast()) token ??= issued;
       else {
-        this.#token = token;
-        this.#connection.send({ action: "authenticate", access_token: token, request_id: AUTHENTICATE });
+        token = issued;
+        connection.send({ action: AUTHENTICATE, access_token: token, request_id: AUTHENTICATE });
       }
     } catch (error) {
       if (isPast()) return;
-      if (isFinal(error)) this.#connection.fail(error);
-      else this.#connection.end("no access token was issued");
+      if (isFinal(error)) connection.fail(error);
+      else connection.end("no access token was issued");
     }
   }
-  #ended(reason) {
-    this.#asked.clear();
-    this.#accepted.clear();
-    for (const stop of this.#waiting.values()) stop();
-    for (const one of [...this.#subscriptions]) one.interrupted(reason);
-  }
-  #received(message) {
+  function received(message) {
     const { type, request_id: id, sub_id: subId } = message;
     if (type === "auth_success") {
-      this.#connection.ready();
-      for (const one of this.#subscriptions) this.#ask(one);
+      connection.ready();
+      for (const one2 of subscriptions) ask(one2);
       return;
     }
-    const asked = this.#asked.get(String(id));
-    this.#asked.delete(String(id));
-    if (type === "error") this.#failed(message, asked);
-    else if (type === "snapshot_response") asked?.put(message);
-    else if (type === "subscription_success") this.#began(String(subId), asked);
-    else if (type === void 0 || type === "depth_update") this.#accepted.get(String(subId))?.put(message);
+    const one = asked.get(String(id));
+    asked.delete(String(id));
+    if (type === "error") failed(message, one);
+    else if (type === "snapshot_response") one?.put(message);
+    else if (type === "subscription_success") began(String(subId), one);
+    else if (type === void 0 || type === "depth_update") accepted.get(String(subId))?.put(message);
+    else if (type === "welcome") connection.fail(invalid(OTHER_STREAM));
   }
-  #began(subId, asked) {
-    if (asked === void 0) {
-      this.#unsubscribe(subId);
+  function began(subId, one) {
+    if (one === void 0) {
+      unsubscribe(subId);
       return;
     }
-    this.#accepted.set(subId, asked);
-    asked.accepted();
+    accepted.set(subId, one);
+    one.accepted();
   }
-  #failed({ error_code: code, request_id: id, sub_ids: subIds, message }, asked) {
+  function failed({ error_code: code, request_id: id, sub_ids: subIds, message }, one) {
     const why = `${String(code)}: ${String(message)}`;
-    if (Array.isArray(subIds)) for (const subId of subIds) this.#accepted.get(String(subId))?.interrupted(why);
-    else if (asked === void 0) this.#sessionFailed(code, id, why);
+    if (Array.isArray(subIds)) for (const subId of subIds) accepted.get(String(subId))?.interrupted(why);
+    else if (one === void 0) sessionFailed(code, id, why);
     else if (PASSING.has(code)) {
-      asked.interrupted(why);
-      this.#askLater(asked);
-    } else asked.end(new StreamError("subscription_refused", why, String(code)));
+      one.interrupted(why);
+      askLater(one);
+    } else one.end(new StreamError("subscription_refused", why, String(code)));
   }
-  #sessionFailed(code, id, why) {
-    if (id === AUTHENTICATE && !PASSING.has(code)) this.#connection.refused(why);
-    else if (id === AUTHENTICATE || id === null && code === "invalid_request") this.#connection.end(why);
-    else if (id === null) this.#connection.reported(why);
-    if (code === "auth_error" && !TOKEN_HOLDS.test(why)) this.#token = null;
+  function sessionFailed(code, id, why) {
+    if (id === AUTHENTICATE && !PASSING.has(code)) connection.refused(why);
+    else if (id === AUTHENTICATE || id === null && code === "invalid_request") connection.end(why);
+    else if (id === null) connection.reported(why);
+    if (code === "auth_error" && !TOKEN_HOLDS.test(why)) token = null;
   }
-  #askLater(subscription) {
-    const cancel = this.#connection.timers.after(AGAIN_MS, () => {
+  function askLater(subscription) {
+    const cancel = connection.timers.after(AGAIN_MS, () => {
       stop();
-      this.#ask(subscription);
+      ask(subscription);
     });
     const stop = () => {
-      this.#waiting.delete(subscription);
+      waiting.delete(subscription);
       cancel();
     };
-    this.#waiting.set(subscription, stop);
+    waiting.set(subscription, stop);
   }
-  /** Asks for it, unless that was done in this session, or it has ended. */
-  #ask(subscription) {
-    if (!this.#connection.isReady || !this.#subscriptions.has(subscription)) return;
-    for (const known of [this.#asked, this.#accepted]) for (const one of known.values()) if (one === subscription) return;
-    this.#asked.set(this.#request({ action: "subscribe", ...subscription.request() }), subscription);
+  function ask(subscription) {
+    if (!connection.isReady || !subscriptions.has(subscription)) return;
+    if ([...asked.values(), ...accepted.values()].includes(subscription)) return;
+    asked.set(request({ action: "subscribe", ...subscription.request() }), subscription);
   }
-  #request(message) {
-    const id = this.#nextId();
-    this.#connection.send({ ...message, request_id: id });
+  function request(message) {
+    const id = nextId();
+    connection.send({ ...message, request_id: id });
     return id;
   }
-  #nextId() {
-    this.#requestId += 1;
-    return String(this.#requestId);
+  function nextId() {
+    requestId += 1;
+    return String(requestId);
+  }
+  return {
+    ageMs: () => connection.ageMs,
+    read(channel, { signal, onStatus }) {
+      demandCapacity();
+      const subscription = subscriptionOf(channel, onStatus, connection.timers, () => remove(subscription));
+      subscription.stopWith(signal);
+      if (!subscription.isEnded()) add(subscription);
+      return subscription;
+    },
+    async history(asking) {
+      const { signal } = asking;
+      signal?.throwIfAborted();
+      demandCapacity();
+      const read = historyRead(asking);
+      const abort = () => read.end(signal?.reason);
+      add(read);
+      signal?.addEventListener("abort", abort);
+      try {
+        return await read.bars;
+      } finally {
+        signal?.removeEventListener("abort", abort);
+        remove(read);
+      }
+    }
+  };
+}
+
+// src/streams/market/stream.ts
+var MarketStream = class {
+  #sessions;
+  /** @throws StreamError setting_invalid */
+  constructor(options) {
+    this.#sessions = marketSessions(options);
+  }
+  /** Milliseconds since the service was last received, null before the first message. */
+  get ageMs() {
+    return this.#sessions.ageMs();
+  }
+  /** Past bars, then the open one whenever it changes, and each once when it closes. Those of an interruption come when it is over. */
+  bars(options) {
+    return this.#sessions.read(bars(options), options);
+  }
+  /** Every trade while connected. Those of an interruption are not sent; `onStatus` reports it. */
+  trades(options) {
+    return this.#sessions.read(trades(options.symbol, options.session), options);
+  }
+  /** The present quote, then each newer one that the reader is in time for. */
+  quotes(options) {
+    return this.#sessions.read(quotes(options.symbol), options);
+  }
+  /** The present book, then each newer one that the reader is in time for. */
+  depth(options) {
+    return this.#sessions.read(depth(options.symbol, options.levels), options);
+  }
+  /** Every contract of the expiration, then each that changes. */
+  chain(options) {
+    return this.#sessions.read(chain(options.symbol, options.expiration, options.greeks ?? false), options);
+  }
+  /** Past bars, at most 50,000. Asked for again if the connection breaks meanwhile. @throws StreamError */
+  history(options) {
+    return this.#sessions.history(options);
   }
 };
 

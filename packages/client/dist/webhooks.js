@@ -36,6 +36,7 @@ function one(headers, name) {
   return value;
 }
 function valuesOf(headers, name) {
+  if (Object(headers) !== headers) throw new WebhookError("setting_invalid", "`headers` must be those of the request, and are missing.");
   if (typeof headers.get === "function") return [headers.get(name) ?? []].flat();
   return Object.entries(headers).filter(([key]) => key.toLowerCase() === name).flatMap(([, value]) => value ?? []);
 }
@@ -102,7 +103,7 @@ function isEqual(mac, other) {
 
 // src/webhooks/verify.ts
 var BODY_BYTES_MAX = 8388608;
-async function verifyWebhook(options) {
+async function verifyWebhook(options = Object()) {
   const { toleranceSeconds = 300, now = Date.now } = options;
   if (!(toleranceSeconds >= 0)) throw new WebhookError("setting_invalid", "`toleranceSeconds` is a number from 0 on.");
   const verifiers = verifiersOf(options.secrets ?? [], options.publicKeys ?? []);
@@ -118,7 +119,7 @@ async function verifyWebhook(options) {
   throw new WebhookError("webhook_signature_invalid", "None of the signatures is of this id, time and body by one of the keys.");
 }
 function bytesIn(body, max) {
-  const size = typeof body === "string" ? body.length : body.byteLength;
+  const size = typeof body === "string" ? body.length : body?.byteLength;
   if (typeof size !== "number")
     throw new WebhookError("setting_invalid", "The body must be the text or the bytes that were received, before they are parsed.");
   const tooLarge = () => new WebhookError("webhook_too_large", `The body is longer than ${max} bytes.`);

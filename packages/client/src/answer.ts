@@ -1,14 +1,8 @@
 // What an answer says, if it is the service's.
 import type { Fail, RawAnswer } from './request.ts'
 
-/** What was asked for. */
-interface Asked {
-  readonly member: string
-  /** The order that was named, which the answer must be about; empty if there is none. */
-  readonly order: string
-  readonly requestId: string
-  readonly secrets: readonly (string | undefined)[]
-}
+/** What was asked for: of the order that is named, the answer must be; empty if there is none. */
+export type Asked = readonly [member: string, order: string, requestId: string, ...secrets: (string | undefined)[]]
 
 /**
  * Status and code of the refusals that say that nothing was done. Not those that a request meets which a proxy sent twice: the first of the
@@ -17,7 +11,7 @@ interface Asked {
 const NOTHING_DONE = /^(4(?!0[89]|29).. (?!order_not_open)|429 rate_limited$|503 (store_unavailable|shutting_down)$)/
 
 /** @throws TrunklineError what the service says, or answer_unreadable */
-export function dataOf({ status, headers, text }: RawAnswer, { member, order, requestId: sentId, secrets }: Asked, fail: Fail): unknown {
+export function dataOf([status, headers, text]: RawAnswer, [member, order, sentId, ...secrets]: Asked, fail: Fail): unknown {
   const body = parsed(text)
   if (status >= 200 && status < 300 && hasMember(body, member, order)) return body
   const { code, message, details, order_id: orderId, request_id: named } = body
@@ -26,7 +20,10 @@ export function dataOf({ status, headers, text }: RawAnswer, { member, order, re
   // service, or the header after it. A redirect is not followed: the credentials would go with it.
   const isOurs = status >= 400 && [requestId, sentId].includes(named) && /^application\/json\b/.test(headers.get('content-type') ?? '')
   if (!isOurs || typeof code !== 'string')
-    throw fail('answer_unreadable', `The answer ${status} is not the service’s.`, { status, requestId })
+    throw fail('answer_unreadable', `The answer ${status} is not the service’s: check baseUrl, and what is in between.`, {
+      status,
+      requestId
+    })
   // A refusal may quote what it was sent.
   const shown = (value: unknown) => secrets.reduce<string>((left, secret) => left.replaceAll(secret || '\0', '[secret]'), String(value))
   throw fail(shown(code), shown(message).slice(0, 2_000), {

@@ -8,28 +8,34 @@ export function given(values: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
+/** Named by position, because names would be in every bundle. `order` is the one that the answer must be about, or empty. */
+export type Composed = readonly [method: string, path: string, body: string | null, member: string, order: string]
+
 /**
- * Path, query and body, from parameters by name; `order` is the one that the answer must be about, if one is named.
+ * Method, path with query, and body, from parameters by name.
  * @throws TrunklineError setting_invalid
  */
-export function requestOf<S extends OperationShape>(operation: Operation<S>, params: Params<S>) {
-  const [method = '', route = '', member = ''] = operation.split(' ')
+export function requestOf<S extends OperationShape>(operation: Operation<S>, params: Params<S>): Composed {
+  const [, sign = '', route = '', answered] = /^([-+~]?)(\S+) ?(\S*)/.exec(operation) ?? []
+  let member = answered ?? ''
   const left = given(params)
   // A change answers a new order.
-  const order = method === 'PATCH' ? '' : String(left.order_id ?? '').toLowerCase()
+  const order = sign === '~' ? '' : String(left.order_id ?? '').toLowerCase()
   try {
-    const path = route.replace(/{(\w+)}/g, (_, name: string) => {
+    const path = route.replace(/{(\w+)}/g, (_, word: string) => {
+      const name = `${word}_id`
+      member = answered || name
       const value = String(left[name] ?? '')
       delete left[name]
       // An empty step, or one of dots, would make it the path of something else.
-      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given`)
+      if (/^\.{0,2}$/.test(value)) throw invalid(`${name} must be given, and was "${value}"`)
       return encodeURIComponent(value)
     })
-    if (method[0] === 'P') return { method, member, path, order, body: JSON.stringify(left) }
-    const query = String(new URLSearchParams(Object.entries(left).map(([name, value]) => [name, String(value)])))
-    return { method, member, path: query ? `${path}?${query}` : path, order, body: null }
+    if (/[+~]/.test(sign)) return [sign === '+' ? 'POST' : 'PATCH', path, JSON.stringify(left), member, order]
+    const query = String(new URLSearchParams(Object(left)))
+    return [sign ? 'DELETE' : 'GET', path + (query && `?${query}`), null, member, order]
   } catch (cause) {
     // Half of a character in a path, or a number that JSON does not have.
-    throw cause instanceof TrunklineError ? cause : invalid('a parameter cannot be sent')
+    throw cause instanceof TrunklineError ? cause : invalid(`a parameter cannot be sent: ${cause}`)
   }
 }

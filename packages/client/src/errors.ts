@@ -26,7 +26,7 @@ export type AnyErrorCode = ErrorCode | ClientErrorCode | (string & {})
 /** Every failure of a call. It never contains a secret. */
 export class TrunklineError extends Error {
   override readonly name = 'TrunklineError'
-  readonly code: AnyErrorCode
+  declare readonly code: AnyErrorCode
   /** The HTTP status; null if there was no answer. */
   readonly status: number | null = null
   /** Names the request in the logs of the service. */
@@ -50,8 +50,7 @@ export class TrunklineError extends Error {
 
   constructor(code: AnyErrorCode, message: string, known: ErrorFacts = {}) {
     super(message)
-    this.code = code
-    Object.assign(this, known)
+    Object.assign(this, known, { code })
   }
 }
 

@@ -4,7 +4,7 @@ import { TrunklineError } from './errors.ts'
 import { type Meta, metaOf } from './meta.ts'
 import type { Operation, OperationShape, Params } from './operation.ts'
 import { ABORTED, type Fail, request } from './request.ts'
-import { type CallOptions, type Clock, type Hooks, invalid, notify, randomId } from './settings.ts'
+import { type CallOptions, type Clock, invalid, notify, randomId, type TrunklineOptions } from './settings.ts'
 
 export interface Answer<T> {
   readonly data: T
@@ -15,10 +15,8 @@ export interface Answer<T> {
 export interface Surroundings {
   readonly base: string
   readonly headers: Readonly<Record<string, string>>
-  readonly send: () => typeof fetch
   readonly clock: Clock
-  readonly hooks: Hooks
-  readonly limits: CallOptions
+  readonly options: TrunklineOptions
 }
 
 /** One call of the caller: its attempts, and the time they share. */
@@ -38,10 +36,11 @@ export interface Exchange {
 
 /** Timers take no more, and no fractions. */
 const TIMER_MS_MAX = 2 ** 31 - 1
-export function begin({ base, headers, send, clock, hooks, limits }: Surroundings, options: CallOptions = {}): Exchange {
+
+export function begin({ base, headers, clock, options }: Surroundings, more: CallOptions = {}): Exchange {
   const { now, random, sleep } = clock
-  const { requestId: id = randomId(), signal = new AbortController().signal } = options
-  const { timeoutMs = 30_000, totalTimeoutMs = 90_000, retries = 3 } = { ...limits, ...given(options) }
+  const { requestId: id = randomId(), signal = new AbortController().signal } = more
+  const { timeoutMs = 30_000, totalTimeoutMs = 90_000, retries = 3, hooks = {} } = { ...options, ...given(more) }
   const deadline = now() + totalTimeoutMs
   let attempt = 0
   let failures = 0
@@ -53,9 +52,11 @@ export function begin({ base, headers, send, clock, hooks, limits }: Surrounding
       failures = 0
     },
     async attempt(operation, params, isRepeatable) {
-      if (!(timeoutMs > 0 && totalTimeoutMs > 0 && retries >= 0 && /^[a-z\d][\w.:-]{0,59}$/i.test(id)))
-        throw invalid('a time, the retries or the requestId cannot be used')
-      const { method, path, member, body, order } = requestOf(operation, params)
+      for (const [name, value] of Object.entries({ timeoutMs, totalTimeoutMs, retries }))
+        if (!(value > 0 || (value === 0 && name === 'retries'))) throw invalid(`${name} must be a positive number, and was ${value}`)
+      if (!/^[a-z\d][\w.:-]{0,59}$/i.test(id))
+        throw invalid(`requestId must be at most 60 of A–Z a–z 0–9 . _ : -, and was "${String(id).slice(0, 61)}"`)
+      const [method, path, body, member, order] = requestOf(operation, params)
       const requestId = `${id}.${++attempt}`
       const notice = { method, path, requestId, attempt }
       const fail: Fail = (code, message, known = {}) => {
@@ -73,13 +74,13 @@ export function begin({ base, headers, send, clock, hooks, limits }: Surrounding
       const leftMs = Math.ceil(Math.max(1, Math.min(timeoutMs, deadline - startedAt, TIMER_MS_MAX)))
       const init = { method, body, headers: { ...headers, 'x-request-id': requestId, ...(body && { 'content-type': 'application/json' }) } }
       void notify(hooks.onRequest, notice)
-      const raw = await request(send(), base + path, init, leftMs, signal, fail)
-      const meta = metaOf(raw.status, raw.headers)
-      const date = Date.parse(raw.headers.get('date') ?? '')
+      const raw = await request(options.fetch ?? fetch, base + path, init, leftMs, signal, fail)
+      const meta = metaOf(raw[0], raw[1])
+      const date = Date.parse(meta.headers.get('date') ?? '')
       // Of an answer to this request: one that a proxy kept is as old as its date.
       if (date && meta.requestId === requestId) clock.skewMs = date - now()
       void notify(hooks.onResponse, { ...notice, meta, ms: now() - startedAt })
-      const data = dataOf(raw, { member, order, requestId, secrets: [headers['client-secret'], headers['user-secret']] }, fail)
+      const data = dataOf(raw, [member, order, requestId, headers['client-secret'], headers['user-secret']], fail)
       isClean = false
       return { data, meta }
     },

@@ -1,6 +1,7 @@
 import { TrunklineError } from './errors.ts'
 import type { Answer } from './exchange.ts'
 import type { Meta } from './meta.ts'
+import { invalid } from './settings.ts'
 
 /** What a page of an operation's answer lists. */
 export type Item<A> = A extends readonly (infer T)[]
@@ -42,7 +43,8 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
       const following = member === 'link' ? new URLSearchParams(link).get('cursor') : whole[member]
       if (!following) return
       // Otherwise a list that leads back to a page before would never end. Any circle meets a mark that is moved ever more rarely.
-      if (following === mark) throw new TrunklineError('answer_unreadable', 'The list does not go on.')
+      if (following === mark)
+        throw new TrunklineError('answer_unreadable', 'The list leads back to a page before: something in between repeats old answers.')
       from = following
       if (!(count & (count - 1))) mark = from
     }
@@ -53,7 +55,9 @@ export function pagesOf<A>(next: string, query: Query, read: (query: Query) => P
   return {
     pages,
     [Symbol.asyncIterator]: items,
-    async toArray({ limit }) {
+    async toArray(bound = Object()) {
+      const { limit } = bound
+      if (!(limit >= 0)) throw invalid(`toArray needs how many at most, such as { limit: 1000 }, and was given ${limit}`)
       const found: Item<A>[] = []
       if (limit > 0) {
         for await (const item of items()) if (found.push(item) >= limit) break

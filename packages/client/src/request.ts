@@ -1,15 +1,11 @@
 import { TrunklineError } from './errors.ts'
-import { pause } from './settings.ts'
+import { onAbort, pause } from './settings.ts'
 
 /** Longer answers are refused: the longest page of the service is far below. */
 const ANSWER_BYTES_MAX = 2 ** 25
 
 /** The whole answer to a request. */
-export interface RawAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
+export type RawAnswer = readonly [status: number, headers: Headers, text: string]
 
 /** Makes the errors of a request. */
 export type Fail = (code: string, message: string, known?: Partial<TrunklineError>) => TrunklineError
@@ -29,14 +25,14 @@ export async function request(
   if (signal.aborted) throw fail('aborted', ABORTED, { nothingDone: true })
   const over = new AbortController()
   const end = () => over.abort()
-  signal.addEventListener('abort', end)
+  const forget = onAbort(signal, end)
   const answered = async () =>
     wholeOf(await send(url, { ...init, redirect: 'manual', credentials: 'omit', cache: 'no-store', signal: over.signal }), fail)
   try {
     // Not every fetch heeds its signal.
     const raw = await Promise.race([answered(), pause(timeoutMs, over.signal)])
     if (raw) return raw
-    throw fail('timed_out', `No answer within ${timeoutMs} ms.`)
+    throw fail('timed_out', `No whole answer within ${timeoutMs} ms.`)
   } catch (cause) {
     if (signal.aborted) throw fail('aborted', ABORTED)
     if (cause instanceof TrunklineError) throw cause
@@ -44,10 +40,10 @@ export async function request(
     const { code, cause: inner } = Object(cause)
     const reason = [code, Object(inner).code].find(each => /^[A-Z_0-9]+$/.test(each)) ?? 'unknown'
     const nothingDone = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(reason)
-    throw fail('connection_failed', `No connection: ${reason}.`, { nothingDone })
+    throw fail('connection_failed', `No connection with ${new URL(url).host}: ${reason}.`, { nothingDone })
   } finally {
     // The caller's signal may live as long as the program: nothing of the request stays with it.
-    signal.removeEventListener('abort', end)
+    forget()
     end()
   }
 }
@@ -60,11 +56,11 @@ async function wholeOf({ status, headers, body }: Response, fail: Fail): Promise
   let text = ''
   for (let bytes = 0; ; ) {
     const { value } = (await reader?.read()) ?? {}
-    if (!value) return { status, headers, text }
+    if (!value) return [status, headers, text]
     bytes += value.length
     if (bytes > ANSWER_BYTES_MAX) {
       void reader?.cancel().catch(() => undefined)
-      throw fail('answer_unreadable', 'The answer is too long.', { status })
+      throw fail('answer_unreadable', `The answer is longer than ${ANSWER_BYTES_MAX} bytes: ask for less.`, { status })
     }
     text += decoder.decode(value, { stream: true })
   }

@@ -1,3 +1,4 @@
+import { addressOf } from './address.ts'
 import { TrunklineError } from './errors.ts'
 import type { Meta } from './meta.ts'
 
@@ -84,22 +85,29 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const done = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+      forget()
       resolve()
     }
     const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
+    const forget = onAbort(signal, done)
     if (signal.aborted) done()
   })
 }
 
+/** Runs it when the signal aborts, unless the returned function was called before. */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  signal.addEventListener('abort', run)
+  return () => signal.removeEventListener('abort', run)
+}
+
 /** The address without a slash at its end. @throws TrunklineError setting_invalid */
 export function checkedBase({ baseUrl, allowHttp }: TrunklineOptions): string {
+  const url = addressOf(baseUrl, 'http', allowHttp)
+  if (typeof url === 'string')
+    throw invalid(`baseUrl must be https://…, or http:// of this machine, and was ${url}: allowHttp permits http://`)
+  const { href } = url
   // Never quoted: it may hold a password.
-  const { protocol, hostname, href } = URL.canParse(baseUrl) ? new URL(baseUrl) : new URL('x:')
-  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) throw invalid('baseUrl must be https, or this machine')
-  if (/[@?#]/.test(href)) throw invalid('baseUrl must be only an address')
+  if (/[@?#]/.test(href)) throw invalid('baseUrl must be an address without credentials, query and fragment: remove what has @, ? or #')
   return href.replace(/\/+$/, '')
 }
 
@@ -113,7 +121,8 @@ export function headersOf({ clientId, clientSecret }: TrunklineOptions, user: Us
   }
   for (const [name, value] of Object.entries(headers)) {
     // The runtime's own complaint about a header would quote it.
-    if (!/^[ -~\x80-\xff]+$/.test(value ?? '')) throw invalid(`${name} is not what the service issued`)
+    if (!/^[ -~\x80-\xff]+$/.test(value ?? ''))
+      throw invalid(`${name} must be as the service issued it, and ${value ? 'has another character' : 'is missing'}`)
   }
   return headers
 }

@@ -26,17 +26,17 @@ import { type Transport, transportOf } from './transport.ts'
 /** The service, with the credentials of a platform. */
 export class Trunkline {
   readonly #transport: Transport
-  readonly users: Users
+  declare readonly users: Users
   /** The brokers that users can connect. */
-  readonly brokers: ReturnType<typeof brokers>
+  declare readonly brokers: ReturnType<typeof brokers>
   /**
    * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
    * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
    */
-  readonly events: ReturnType<typeof events>
+  declare readonly events: ReturnType<typeof events>
   /** The connections of all users, newest first. */
-  readonly platformConnections: ReturnType<typeof platformConnections>
-  readonly webhookEndpoints: WebhookEndpoints
+  declare readonly platformConnections: ReturnType<typeof platformConnections>
+  declare readonly webhookEndpoints: WebhookEndpoints
 
   /** @throws TrunklineError setting_invalid */
   constructor(options: TrunklineOptions) {

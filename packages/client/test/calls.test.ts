@@ -296,3 +296,52 @@ describe('what is not repeated blindly', () => {
     assert.equal((await errorOf(first.user.connections.claim({ connection_id: ACCOUNT, claim_code: 'c' }))).code, 'connection_claimed')
   })
 })
+
+describe('what is wrong is said with what was expected and found', () => {
+  const bare: { new (options?: object): Trunkline } = Object(Trunkline)
+  const whole = { baseUrl: 'https://trunkline.example', clientId: 'pk', clientSecret: 'sk' }
+  const cases: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ['no options', () => new bare(), /^baseUrl must be https:.*and was nothing/],
+    ['no address', () => new bare({ ...whole, baseUrl: 'trunkline' }), /^baseUrl must be https:.*and was no address/],
+    ['another scheme', () => new bare({ ...whole, baseUrl: 'ftp://u:secret@host/x' }), /^baseUrl must be https:.*and was ftp:\/\/host:/],
+    ['plain http', () => new bare({ ...whole, baseUrl: 'http://10.0.0.1' }), /was http:\/\/10\.0\.0\.1: allowHttp permits http/],
+    ['a query', () => new bare({ ...whole, baseUrl: 'https://host/?secret' }), /^baseUrl must be an address without .*query/],
+    ['no key', () => new bare({ baseUrl: whole.baseUrl }), /^client-id must be as the service issued it, and is missing/],
+    ['a key of two lines', () => new bare({ ...whole, clientSecret: 's\nk' }), /^client-secret must be .* and has another character/],
+    ['no user', () => Reflect.apply(new Trunkline(whole).user, new Trunkline(whole), []), /^user-id must be .* and is missing/],
+    [
+      'no bound',
+      () => Reflect.apply(script([]).user.orders.list().toArray, null, []),
+      /^toArray needs how many at most, such as .* and was given undefined/
+    ],
+    ['a time', () => script([]).user.accounts.list({}, { timeoutMs: -1 }), /^timeoutMs must be a positive number, and was -1/],
+    ['no id', () => script([]).trunkline.users.delete({ user_id: '..' }), /^user_id must be given, and was "\.\."/],
+    [
+      'a number that JSON does not have',
+      () => script([]).user.orders.place(Object({ ...ticket, order_qty: 1n })),
+      /^a parameter cannot be sent: .*BigInt/
+    ]
+  ]
+  for (const [what, attempt, message] of cases) {
+    test(what, async () => {
+      await assert.rejects(
+        async () => attempt(),
+        (error: unknown) => {
+          assert.ok(error instanceof TrunklineError)
+          assert.equal(error.code, 'setting_invalid')
+          assert.match(error.message, message)
+          assert.doesNotMatch(error.message, /secret@|\?secret/)
+          return true
+        }
+      )
+    })
+  }
+
+  test('an order without terms is for the service to refuse', async () => {
+    const run = script([problem(422, 'query_invalid'), problem(422, 'query_invalid'), problem(422, 'query_invalid')])
+    const { place, modify, cancelAll } = run.user.orders
+    for (const command of [place, cancelAll]) assert.equal((await errorOf(Reflect.apply(command, null, []))).code, 'query_invalid')
+    assert.match((await errorOf(Reflect.apply(modify, null, []))).message, /^account_id must be given/)
+    assert.equal(run.sent.length, 2)
+  })
+})

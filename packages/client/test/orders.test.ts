@@ -343,6 +343,15 @@ describe('changing and cancelling', () => {
     assert.equal(run.sent.length, 2)
   })
 
+  test('orders whose cancel is only requested again and again are left after as many rounds as retries', async () => {
+    const round = answer({ results: [{ order_id: 'a', result: 'requested' }], remaining: 1 })
+    const run = script(Array.from({ length: 20 }, () => round))
+    const { results, remaining } = await run.user.orders.cancelAll({ all: true })
+    assert.deepEqual([results[0]?.result, remaining], ['requested', 1])
+    // The first round was a step; of those after it, there are no more than retries.
+    assert.equal(run.sent.length, 4)
+  })
+
   test('what cannot be cancelled is in the results', async () => {
     const left = answer({ results: [{ order_id: 'a', result: 'failed' }], remaining: 0 })
     const run = script([left, left, left, left])

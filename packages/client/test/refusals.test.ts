@@ -1,6 +1,8 @@
 // What may come between the client and the service: proxies, firewalls and captive portals that answer in its place.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { failureCodes, statusOf } from '../../server/src/http/docs/openapi.ts'
+import { ENDPOINTS } from '../../server/src/http/routes/index.ts'
 import { ORDER_REFUSALS } from '../src/generated/openapi.ts'
 import type { TrunklineUser } from '../src/index.ts'
 import { ACCOUNT, answer, broken, errorOf, idOf, ORDER_ID, order, problem, type Sent, type Step, script, ticket } from './scripted.ts'
@@ -91,9 +93,20 @@ describe('an answer that is not the service’s is a lost one', () => {
 })
 
 describe('a refusal of the service', () => {
-  const pairs = Object.entries(ORDER_REFUSALS).flatMap(([status, codes]) => codes.split(' ').map(code => [Number(status), code] as const))
+  const making = ENDPOINTS.filter(endpoint => failureCodes(endpoint).includes('cl_order_id_duplicate'))
+  const pairs = new Map(making.flatMap(endpoint => failureCodes(endpoint).map(code => [code, statusOf(endpoint, code)] as const)))
 
-  for (const [status, code] of pairs) {
+  test('is a pair of status and code that the service has for orders, and no other pair', () => {
+    assert.deepEqual(
+      [...pairs].filter(([code, status]) => ORDER_REFUSALS.test(`${status} ${code}`) !== (status < 500 && status !== 429)),
+      []
+    )
+    for (const [code, status] of pairs)
+      assert.ok(!ORDER_REFUSALS.test(`${status + 10} ${code}`) && !ORDER_REFUSALS.test(`${status} ${code}s`))
+    assert.ok(!ORDER_REFUSALS.test('404 connection_not_found') && !ORDER_REFUSALS.test('400 body_invalid'))
+  })
+
+  for (const [code, status] of [...pairs].filter(([, each]) => each < 500 && each !== 429)) {
     test(`${status} ${code} ends the placing of an order at once`, async () => {
       const error = await errorOf(script([problem(status, code)]).user.orders.place(ticket))
       assert.deepEqual([error.code, error.status, error.clOrderId, error.retrySafe], [code, status, 'rebalance-1', false])

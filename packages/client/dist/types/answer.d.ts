@@ -1,12 +1,5 @@
 import type { Fail, RawAnswer } from './request.js';
-/** What was asked for. */
-interface Asked {
-    readonly member: string;
-    /** The order that was named, which the answer must be about; empty if there is none. */
-    readonly order: string;
-    readonly requestId: string;
-    readonly secrets: readonly (string | undefined)[];
-}
+/** What was asked for: of the order that is named, the answer must be; empty if there is none. */
+export type Asked = readonly [member: string, order: string, requestId: string, ...secrets: (string | undefined)[]];
 /** @throws TrunklineError what the service says, or answer_unreadable */
-export declare function dataOf({ status, headers, text }: RawAnswer, { member, order, requestId: sentId, secrets }: Asked, fail: Fail): unknown;
-export {};
+export declare function dataOf([status, headers, text]: RawAnswer, [member, order, sentId, ...secrets]: Asked, fail: Fail): unknown;

@@ -1,20 +1,10 @@
 import type { Operation, OperationShape, Params } from './operation.js';
 /** Without what is undefined, which would hide a default. */
 export declare function given(values: object): Record<string, unknown>;
+/** Named by position, because names would be in every bundle. `order` is the one that the answer must be about, or empty. */
+export type Composed = readonly [method: string, path: string, body: string | null, member: string, order: string];
 /**
- * Path, query and body, from parameters by name; `order` is the one that the answer must be about, if one is named.
+ * Method, path with query, and body, from parameters by name.
  * @throws TrunklineError setting_invalid
  */
-export declare function requestOf<S extends OperationShape>(operation: Operation<S>, params: Params<S>): {
-    method: string;
-    member: string;
-    path: string;
-    order: string;
-    body: string;
-} | {
-    method: string;
-    member: string;
-    path: string;
-    order: string;
-    body: null;
-};
+export declare function requestOf<S extends OperationShape>(operation: Operation<S>, params: Params<S>): Composed;

@@ -1,7 +1,7 @@
 import { TrunklineError } from './errors.js';
 import { type Meta } from './meta.js';
 import type { Operation, OperationShape, Params } from './operation.js';
-import { type CallOptions, type Clock, type Hooks } from './settings.js';
+import { type CallOptions, type Clock, type TrunklineOptions } from './settings.js';
 export interface Answer<T> {
     readonly data: T;
     readonly meta: Meta;
@@ -10,10 +10,8 @@ export interface Answer<T> {
 export interface Surroundings {
     readonly base: string;
     readonly headers: Readonly<Record<string, string>>;
-    readonly send: () => typeof fetch;
     readonly clock: Clock;
-    readonly hooks: Hooks;
-    readonly limits: CallOptions;
+    readonly options: TrunklineOptions;
 }
 /** One call of the caller: its attempts, and the time they share. */
 export interface Exchange {
@@ -29,4 +27,4 @@ export interface Exchange {
     /** Begins to count attempts and waits again, within the same time. */
     renew(): void;
 }
-export declare function begin({ base, headers, send, clock, hooks, limits }: Surroundings, options?: CallOptions): Exchange;
+export declare function begin({ base, headers, clock, options }: Surroundings, more?: CallOptions): Exchange;

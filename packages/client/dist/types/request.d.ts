@@ -1,10 +1,6 @@
 import { TrunklineError } from './errors.js';
 /** The whole answer to a request. */
-export interface RawAnswer {
-    readonly status: number;
-    readonly headers: Headers;
-    readonly text: string;
-}
+export type RawAnswer = readonly [status: number, headers: Headers, text: string];
 /** Makes the errors of a request. */
 export type Fail = (code: string, message: string, known?: Partial<TrunklineError>) => TrunklineError;
 /**

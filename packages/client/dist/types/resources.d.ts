@@ -1,4 +1,4 @@
-import { changeWebhookEndpoint, claimConnection, createConnection, createUser, createWebhookEndpoint, deleteConnection, deleteUser, deleteWebhookEndpoint, issueMarketDataToken, listAccounts, listBalances, listBrokers, listConnections, listEvents, listPlatformConnections, listPositions, listTransactions, listUsers, listWebhookDeliveries, listWebhookEndpoints, readBars, readChain, readExpirations, readQuote, readWebhookDelivery, readWebhookEndpoint, replayWebhooks, rotateUserSecret, rotateWebhookKeys, searchSymbols, testWebhookEndpoint } from './generated/openapi.js';
+import { type ChangeWebhookEndpointCall, type ClaimConnectionCall, type CreateConnectionCall, type CreateUserCall, type CreateWebhookEndpointCall, type DeleteConnectionCall, type DeleteUserCall, type DeleteWebhookEndpointCall, type IssueMarketDataTokenCall, type ListAccountsCall, type ListBalancesCall, type ListBrokersCall, type ListConnectionsCall, type ListEventsCall, type ListPlatformConnectionsCall, type ListPositionsCall, type ListTransactionsCall, type ListUsersCall, type ListWebhookDeliveriesCall, type ListWebhookEndpointsCall, type ReadBarsCall, type ReadChainCall, type ReadExpirationsCall, type ReadQuoteCall, type ReadWebhookDeliveryCall, type ReadWebhookEndpointCall, type ReplayWebhooksCall, type RotateUserSecretCall, type RotateWebhookKeysCall, type SearchSymbolsCall, type TestWebhookEndpointCall } from './generated/openapi.js';
 import { type Calls, type Lists, type Transport } from './transport.js';
 /** The platform's users. */
 export interface Users {
@@ -6,61 +6,61 @@ export interface Users {
      * Creates a user, and answers the secret, which the service shows only once.
      * @throws TrunklineError user_secret_lost: the user exists, perhaps made by this call, whose answer was lost with the secret in it.
      */
-    readonly create: Calls<typeof createUser>;
-    readonly list: Lists<typeof listUsers>;
+    readonly create: Calls<CreateUserCall>;
+    readonly list: Lists<ListUsersCall>;
     /** Deletes a user with all connections. After a lost answer, a user who does not exist counts as deleted. */
-    readonly delete: Calls<typeof deleteUser>;
+    readonly delete: Calls<DeleteUserCall>;
     /**
      * Issues a new secret, which ends the former one. Not repeated after a lost answer: if the first request were still under way, the
      * secret that it makes would end the answered one. Call it again then.
      */
-    readonly rotateSecret: Calls<typeof rotateUserSecret>;
+    readonly rotateSecret: Calls<RotateUserSecretCall>;
 }
 export declare function users(transport: Transport): Users;
 /** A user's logins at brokers. */
 export interface Connections {
     /** Makes a link at which the user logs in. After a lost answer it makes another; the first stays unused until it expires. */
-    readonly create: Calls<typeof createConnection>;
+    readonly create: Calls<CreateConnectionCall>;
     /** The user's connections, newest first. */
-    readonly list: Calls<typeof listConnections>;
+    readonly list: Calls<ListConnectionsCall>;
     /** Confirms that this user made the login. After a lost answer, a connection of this user that is claimed counts as claimed here. */
-    readonly claim: Calls<typeof claimConnection>;
+    readonly claim: Calls<ClaimConnectionCall>;
     /** Deletes a connection. After a lost answer, one that does not exist counts as deleted. */
-    readonly delete: Calls<typeof deleteConnection>;
+    readonly delete: Calls<DeleteConnectionCall>;
     /** Issues a token for the market data stream, valid for a day. A newer one ends it for new sessions. */
-    readonly marketDataToken: Calls<typeof issueMarketDataToken>;
+    readonly marketDataToken: Calls<IssueMarketDataTokenCall>;
 }
 export declare function connections(transport: Transport): Connections;
 /** A user's accounts at all brokers. */
 export interface Accounts {
-    readonly list: Calls<typeof listAccounts>;
+    readonly list: Calls<ListAccountsCall>;
 }
 export declare function accounts(transport: Transport): Accounts;
 /** What the accounts hold in money, by account and currency. */
 export interface Balances {
-    readonly list: Calls<typeof listBalances>;
+    readonly list: Calls<ListBalancesCall>;
 }
 export declare function balances(transport: Transport): Balances;
 /** What the accounts hold besides money. */
 export interface Positions {
-    readonly list: Calls<typeof listPositions>;
+    readonly list: Calls<ListPositionsCall>;
 }
 export declare function positions(transport: Transport): Positions;
 /** What changed the accounts' cash and holdings. */
 export interface Transactions {
-    readonly list: Lists<typeof listTransactions>;
+    readonly list: Lists<ListTransactionsCall>;
 }
 export declare function transactions(transport: Transport): Transactions;
 /** Single reads of a connection's market data. */
 export interface MarketData {
-    readonly symbols: Calls<typeof searchSymbols>;
+    readonly symbols: Calls<SearchSymbolsCall>;
     /** The dates for which there are options on a symbol. */
-    readonly expirations: Calls<typeof readExpirations>;
+    readonly expirations: Calls<ReadExpirationsCall>;
     /** The options of one expiration date, with their prices. */
-    readonly chain: Calls<typeof readChain>;
-    readonly quote: Calls<typeof readQuote>;
+    readonly chain: Calls<ReadChainCall>;
+    readonly quote: Calls<ReadQuoteCall>;
     /** Past bars, ascending. */
-    readonly bars: Lists<typeof readBars>;
+    readonly bars: Lists<ReadBarsCall>;
 }
 export declare function marketData(transport: Transport): MarketData;
 /** Endpoints that receive users' updates as webhooks, and what was sent to them. */
@@ -69,30 +69,30 @@ export interface WebhookEndpoints {
      * Creates an endpoint, and answers the secret, which the service shows only once. Not repeated after a lost answer: a second endpoint
      * would be sent everything again. List the endpoints then, and rotate the keys of the one that was made, or create it.
      */
-    readonly create: Calls<typeof createWebhookEndpoint>;
+    readonly create: Calls<CreateWebhookEndpointCall>;
     /** Oldest first. */
-    readonly list: Calls<typeof listWebhookEndpoints>;
-    readonly read: Calls<typeof readWebhookEndpoint>;
-    readonly change: Calls<typeof changeWebhookEndpoint>;
+    readonly list: Calls<ListWebhookEndpointsCall>;
+    readonly read: Calls<ReadWebhookEndpointCall>;
+    readonly change: Calls<ChangeWebhookEndpointCall>;
     /** After a lost answer, an endpoint that does not exist counts as deleted. */
-    readonly delete: Calls<typeof deleteWebhookEndpoint>;
+    readonly delete: Calls<DeleteWebhookEndpointCall>;
     /** Issues new keys. Not repeated after a lost answer, which had the secret: call it again then. */
-    readonly rotateKeys: Calls<typeof rotateWebhookKeys>;
+    readonly rotateKeys: Calls<RotateWebhookKeysCall>;
     /** Makes one attempt with a test message. Not repeated after a lost answer. */
-    readonly test: Calls<typeof testWebhookEndpoint>;
+    readonly test: Calls<TestWebhookEndpointCall>;
     /** Attempts, newest first. */
-    readonly deliveries: Lists<typeof listWebhookDeliveries>;
-    readonly delivery: Calls<typeof readWebhookDelivery>;
+    readonly deliveries: Lists<ListWebhookDeliveriesCall>;
+    readonly delivery: Calls<ReadWebhookDeliveryCall>;
     /** Sends updates again. Not repeated after a lost answer: they may be on their way. */
-    readonly replay: Calls<typeof replayWebhooks>;
+    readonly replay: Calls<ReplayWebhooksCall>;
 }
 export declare function webhookEndpoints(transport: Transport): WebhookEndpoints;
 /** The brokers that users can connect. */
-export declare function brokers(transport: Transport): Calls<typeof listBrokers>;
+export declare function brokers(transport: Transport): Calls<ListBrokersCall>;
 /** The connections of all users, newest first. */
-export declare function platformConnections(transport: Transport): Lists<typeof listPlatformConnections>;
+export declare function platformConnections(transport: Transport): Lists<ListPlatformConnectionsCall>;
 /**
  * A user's updates after `after`, to the end of the log; without `after`, all that are stored.
  * @throws TrunklineError events_missing, from the iteration: updates after `after` are not stored any more.
  */
-export declare function events(transport: Transport): Lists<typeof listEvents>;
+export declare function events(transport: Transport): Lists<ListEventsCall>;

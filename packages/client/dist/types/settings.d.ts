@@ -74,6 +74,8 @@ export interface Hooks {
 /** Calls a hook, which cannot break the call. */
 export declare function notify<T>(hook: ((notice: T) => unknown) | undefined, notice: T): Promise<void>;
 export declare function pause(ms: number, signal: AbortSignal): Promise<void>;
+/** Runs it when the signal aborts, unless the returned function was called before. */
+export declare function onAbort(signal: AbortSignal, run: () => void): () => void;
 /** The address without a slash at its end. @throws TrunklineError setting_invalid */
 export declare function checkedBase({ baseUrl, allowHttp }: TrunklineOptions): string;
 /** The credentials as headers. @throws TrunklineError setting_invalid, which names the header and not its value */

@@ -39,9 +39,14 @@ export interface Connect {
 const NONCE_BYTES = 16
 
 /** The portal for a page: one link at a time. */
-export function createConnect({ portalOrigin, readyMs = 20_000, timeoutMs = 2_100_000 }: ConnectOptions): Connect {
+export function createConnect({ portalOrigin, readyMs = 20_000, timeoutMs = 2_100_000 }: ConnectOptions = Object()): Connect {
   let current: PortalWindow | null = null
-  if (!isOrigin(portalOrigin)) throw new ConnectError('`portalOrigin` is an origin: https and a host, or http and this machine.')
+  if (!isOrigin(portalOrigin))
+    throw new ConnectError(
+      `\`portalOrigin\` is an origin such as https://trunkline.example.com, or http and this machine; it was ${portalOrigin}.`
+    )
+  if (!(readyMs > 0 && timeoutMs > 0))
+    throw new ConnectError(`\`readyMs\` and \`timeoutMs\` are milliseconds above 0; they were ${readyMs} and ${timeoutMs}.`)
 
   async function open(options: OpenOptions): Promise<ConnectOutcome> {
     const { mode = 'popup', container, signal } = options
@@ -55,8 +60,9 @@ export function createConnect({ portalOrigin, readyMs = 20_000, timeoutMs = 2_10
     current = portal
     try {
       const nonce = randomNonce()
-      portal.load(addressOf(await options.link, mode, nonce))
-      return await outcomeOf({ host: window, portal, portalOrigin, nonce, readyMs: mode === 'frame' ? readyMs : null, timeoutMs, signal })
+      const address = Promise.resolve(options.link).then(link => addressOf(link, mode, nonce))
+      const times = { readyMs: mode === 'frame' ? readyMs : null, timeoutMs }
+      return await outcomeOf({ host: window, portal, portalOrigin, nonce, address, ...times, signal })
     } finally {
       portal.close()
       current = null
@@ -67,7 +73,9 @@ export function createConnect({ portalOrigin, readyMs = 20_000, timeoutMs = 2_10
   function addressOf(link: string, mode: 'popup' | 'frame', nonce: string): string {
     const url = URL.canParse(link) ? new URL(link) : null
     if (url?.origin !== portalOrigin || !/^\/connect\/[\w-]+$/.test(url.pathname))
-      throw new ConnectError('`link` is the `authorization_url` of a connection, at `portalOrigin`.')
+      throw new ConnectError(
+        `\`link\` is the \`authorization_url\` of a connection, below ${portalOrigin}/connect/; it was ${whatIs(url)}.`
+      )
     if (mode === 'frame') url.pathname += '/frame'
     url.searchParams.set('connect', `${mode}.${nonce}`)
     return url.href
@@ -81,6 +89,11 @@ export function createConnect({ portalOrigin, readyMs = 20_000, timeoutMs = 2_10
       return outcome
     }
   }
+}
+
+/** Without the path, which may be a link of another service. */
+function whatIs(url: URL | null): string {
+  return url === null ? 'no address' : `something else at ${url.origin}`
 }
 
 function isOrigin(text: string): boolean {

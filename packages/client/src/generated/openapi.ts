@@ -1,6 +1,6 @@
 // Generated from /openapi.json of the service by `npm run generate`. Never edited.
 
-import type { Operation } from '../operation.ts'
+import type { Operation, Resource } from '../operation.ts'
 
 export interface NewUser {
   /**
@@ -996,9 +996,10 @@ export interface CreateUserCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: NewUser
   readonly answer: UserWithSecret
+  readonly hasPages: false
 }
 /** Create a user */
-export const createUser: Operation<CreateUserCall> = 'POST /users user_id'
+export const createUser: Operation<CreateUserCall> = '+/users user_id'
 
 /** Parameters, body and answer of {@link listUsers}. */
 export interface ListUsersCall {
@@ -1028,9 +1029,10 @@ export interface ListUsersCall {
   }
   readonly body: undefined
   readonly answer: UserPage
+  readonly hasPages: true
 }
 /** List the platform’s users */
-export const listUsers: Operation<ListUsersCall> = 'GET /users data[] next_cursor'
+export const listUsers: Operation<ListUsersCall> = '/users data[]'
 
 /** Parameters, body and answer of {@link deleteUser}. */
 export interface DeleteUserCall {
@@ -1042,9 +1044,10 @@ export interface DeleteUserCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: DeletedUser
+  readonly hasPages: false
 }
 /** Delete a user */
-export const deleteUser: Operation<DeleteUserCall> = 'DELETE /users/{user_id} user_id'
+export const deleteUser: Operation<DeleteUserCall> = '-/users/{user}'
 
 /** Parameters, body and answer of {@link rotateUserSecret}. */
 export interface RotateUserSecretCall {
@@ -1056,9 +1059,10 @@ export interface RotateUserSecretCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: UserWithSecret
+  readonly hasPages: false
 }
 /** Rotate a user’s secret */
-export const rotateUserSecret: Operation<RotateUserSecretCall> = 'POST /users/{user_id}/rotate-secret user_id'
+export const rotateUserSecret: Operation<RotateUserSecretCall> = '+/users/{user}/rotate-secret'
 
 /** Parameters, body and answer of {@link createConnection}. */
 export interface CreateConnectionCall {
@@ -1067,9 +1071,10 @@ export interface CreateConnectionCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: NewConnection
   readonly answer: StartedConnection
+  readonly hasPages: false
 }
 /** Start connecting a broker */
-export const createConnection: Operation<CreateConnectionCall> = 'POST /connections authorization_url'
+export const createConnection: Operation<CreateConnectionCall> = '+/connections authorization_url'
 
 /** Parameters, body and answer of {@link listConnections}. */
 export interface ListConnectionsCall {
@@ -1081,9 +1086,10 @@ export interface ListConnectionsCall {
   }
   readonly body: undefined
   readonly answer: readonly Connection[]
+  readonly hasPages: false
 }
 /** List the user’s connections */
-export const listConnections: Operation<ListConnectionsCall> = 'GET /connections []'
+export const listConnections: Operation<ListConnectionsCall> = '/connections []'
 
 /** Parameters, body and answer of {@link claimConnection}. */
 export interface ClaimConnectionCall {
@@ -1095,9 +1101,10 @@ export interface ClaimConnectionCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: Claim
   readonly answer: Connection
+  readonly hasPages: false
 }
 /** Claim a new connection */
-export const claimConnection: Operation<ClaimConnectionCall> = 'POST /connections/{connection_id}/claim connection_id'
+export const claimConnection: Operation<ClaimConnectionCall> = '+/connections/{connection}/claim'
 
 /** Parameters, body and answer of {@link listPlatformConnections}. */
 export interface ListPlatformConnectionsCall {
@@ -1115,9 +1122,10 @@ export interface ListPlatformConnectionsCall {
   }
   readonly body: undefined
   readonly answer: ConnectionPage
+  readonly hasPages: true
 }
 /** List the connections of all users */
-export const listPlatformConnections: Operation<ListPlatformConnectionsCall> = 'GET /platform/connections data[] next_cursor'
+export const listPlatformConnections: Operation<ListPlatformConnectionsCall> = '/platform/connections data[]'
 
 /** Parameters, body and answer of {@link deleteConnection}. */
 export interface DeleteConnectionCall {
@@ -1129,9 +1137,10 @@ export interface DeleteConnectionCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: DeletedConnection
+  readonly hasPages: false
 }
 /** Delete a connection */
-export const deleteConnection: Operation<DeleteConnectionCall> = 'DELETE /connections/{connection_id} connection_id'
+export const deleteConnection: Operation<DeleteConnectionCall> = '-/connections/{connection}'
 
 /** Parameters, body and answer of {@link issueMarketDataToken}. */
 export interface IssueMarketDataTokenCall {
@@ -1143,9 +1152,10 @@ export interface IssueMarketDataTokenCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: AccessToken
+  readonly hasPages: false
 }
 /** Get a token for the market data stream */
-export const issueMarketDataToken: Operation<IssueMarketDataTokenCall> = 'GET /connections/{connection_id}/token access_token'
+export const issueMarketDataToken: Operation<IssueMarketDataTokenCall> = '/connections/{connection}/token access_token'
 
 /** Parameters, body and answer of {@link listAccounts}. */
 export interface ListAccountsCall {
@@ -1159,9 +1169,10 @@ export interface ListAccountsCall {
   }
   readonly body: undefined
   readonly answer: readonly Account[]
+  readonly hasPages: false
 }
 /** List accounts */
-export const listAccounts: Operation<ListAccountsCall> = 'GET /accounts []'
+export const listAccounts: Operation<ListAccountsCall> = '/accounts []'
 
 /** Parameters, body and answer of {@link listBalances}. */
 export interface ListBalancesCall {
@@ -1175,9 +1186,10 @@ export interface ListBalancesCall {
   }
   readonly body: undefined
   readonly answer: readonly Balance[]
+  readonly hasPages: false
 }
 /** List balances */
-export const listBalances: Operation<ListBalancesCall> = 'GET /balances []'
+export const listBalances: Operation<ListBalancesCall> = '/balances []'
 
 /** Parameters, body and answer of {@link listPositions}. */
 export interface ListPositionsCall {
@@ -1193,9 +1205,10 @@ export interface ListPositionsCall {
   }
   readonly body: undefined
   readonly answer: readonly Position[]
+  readonly hasPages: false
 }
 /** List positions */
-export const listPositions: Operation<ListPositionsCall> = 'GET /positions []'
+export const listPositions: Operation<ListPositionsCall> = '/positions []'
 
 /** Parameters, body and answer of {@link listTransactions}. */
 export interface ListTransactionsCall {
@@ -1219,9 +1232,10 @@ export interface ListTransactionsCall {
   }
   readonly body: undefined
   readonly answer: readonly Transaction[]
+  readonly hasPages: true
 }
 /** List transactions */
-export const listTransactions: Operation<ListTransactionsCall> = 'GET /transactions [] link'
+export const listTransactions: Operation<ListTransactionsCall> = '/transactions [] link'
 
 /** Parameters, body and answer of {@link placeOrder}. */
 export interface PlaceOrderCall {
@@ -1230,9 +1244,10 @@ export interface PlaceOrderCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: NewOrder
   readonly answer: Order
+  readonly hasPages: false
 }
 /** Place an order */
-export const placeOrder: Operation<PlaceOrderCall> = 'POST /orders order_id'
+export const placeOrder: Operation<PlaceOrderCall> = '+/orders order_id'
 
 /** Parameters, body and answer of {@link listOrders}. */
 export interface ListOrdersCall {
@@ -1273,9 +1288,10 @@ export interface ListOrdersCall {
   }
   readonly body: undefined
   readonly answer: OrderPage
+  readonly hasPages: true
 }
 /** List orders */
-export const listOrders: Operation<ListOrdersCall> = 'GET /orders data[] next_cursor'
+export const listOrders: Operation<ListOrdersCall> = '/orders data[]'
 
 /** Parameters, body and answer of {@link previewOrder}. */
 export interface PreviewOrderCall {
@@ -1284,9 +1300,10 @@ export interface PreviewOrderCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: NewPreview
   readonly answer: OrderPreview
+  readonly hasPages: false
 }
 /** Preview an order */
-export const previewOrder: Operation<PreviewOrderCall> = 'POST /orders/preview account_id'
+export const previewOrder: Operation<PreviewOrderCall> = '+/orders/preview account_id'
 
 /** Parameters, body and answer of {@link readOrder}. */
 export interface ReadOrderCall {
@@ -1298,9 +1315,10 @@ export interface ReadOrderCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: Order
+  readonly hasPages: false
 }
 /** Read an order */
-export const readOrder: Operation<ReadOrderCall> = 'GET /orders/{order_id} order_id'
+export const readOrder: Operation<ReadOrderCall> = '/orders/{order}'
 
 /** Parameters, body and answer of {@link readOrderOfAccount}. */
 export interface ReadOrderOfAccountCall {
@@ -1314,9 +1332,10 @@ export interface ReadOrderOfAccountCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: Order
+  readonly hasPages: false
 }
 /** Read an order of an account */
-export const readOrderOfAccount: Operation<ReadOrderOfAccountCall> = 'GET /accounts/{account_id}/orders/{order_id} order_id'
+export const readOrderOfAccount: Operation<ReadOrderOfAccountCall> = '/accounts/{account}/orders/{order}'
 
 /** Parameters, body and answer of {@link modifyOrder}. */
 export interface ModifyOrderCall {
@@ -1330,9 +1349,10 @@ export interface ModifyOrderCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: OrderChange
   readonly answer: Order
+  readonly hasPages: false
 }
 /** Modify an open order */
-export const modifyOrder: Operation<ModifyOrderCall> = 'PATCH /accounts/{account_id}/orders/{order_id} order_id'
+export const modifyOrder: Operation<ModifyOrderCall> = '~/accounts/{account}/orders/{order}'
 
 /** Parameters, body and answer of {@link cancelOrder}. */
 export interface CancelOrderCall {
@@ -1346,9 +1366,10 @@ export interface CancelOrderCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: Order
+  readonly hasPages: false
 }
 /** Cancel an open order */
-export const cancelOrder: Operation<CancelOrderCall> = 'DELETE /accounts/{account_id}/orders/{order_id} order_id'
+export const cancelOrder: Operation<CancelOrderCall> = '-/accounts/{account}/orders/{order}'
 
 /** Parameters, body and answer of {@link cancelOrders}. */
 export interface CancelOrdersCall {
@@ -1357,9 +1378,10 @@ export interface CancelOrdersCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: CancelOrders
   readonly answer: CancelResults
+  readonly hasPages: false
 }
 /** Cancel all open orders */
-export const cancelOrders: Operation<CancelOrdersCall> = 'POST /orders/cancel results[]'
+export const cancelOrders: Operation<CancelOrdersCall> = '+/orders/cancel results[]'
 
 /** Parameters, body and answer of {@link listEvents}. */
 export interface ListEventsCall {
@@ -1378,9 +1400,10 @@ export interface ListEventsCall {
   }
   readonly body: undefined
   readonly answer: EventPage
+  readonly hasPages: true
 }
 /** List a user’s updates */
-export const listEvents: Operation<ListEventsCall> = 'GET /events data[] next_after'
+export const listEvents: Operation<ListEventsCall> = '/events data[] next_after'
 
 /** Parameters, body and answer of {@link createWebhookEndpoint}. */
 export interface CreateWebhookEndpointCall {
@@ -1389,9 +1412,10 @@ export interface CreateWebhookEndpointCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: NewWebhookEndpoint
   readonly answer: WebhookEndpointWithSecret
+  readonly hasPages: false
 }
 /** Create a webhook endpoint */
-export const createWebhookEndpoint: Operation<CreateWebhookEndpointCall> = 'POST /webhook-endpoints endpoint_id'
+export const createWebhookEndpoint: Operation<CreateWebhookEndpointCall> = '+/webhook-endpoints endpoint_id'
 
 /** Parameters, body and answer of {@link listWebhookEndpoints}. */
 export interface ListWebhookEndpointsCall {
@@ -1400,9 +1424,10 @@ export interface ListWebhookEndpointsCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: readonly WebhookEndpoint[]
+  readonly hasPages: false
 }
 /** List webhook endpoints */
-export const listWebhookEndpoints: Operation<ListWebhookEndpointsCall> = 'GET /webhook-endpoints []'
+export const listWebhookEndpoints: Operation<ListWebhookEndpointsCall> = '/webhook-endpoints []'
 
 /** Parameters, body and answer of {@link readWebhookEndpoint}. */
 export interface ReadWebhookEndpointCall {
@@ -1414,9 +1439,10 @@ export interface ReadWebhookEndpointCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: WebhookEndpointDetail
+  readonly hasPages: false
 }
 /** Read a webhook endpoint */
-export const readWebhookEndpoint: Operation<ReadWebhookEndpointCall> = 'GET /webhook-endpoints/{endpoint_id} endpoint_id'
+export const readWebhookEndpoint: Operation<ReadWebhookEndpointCall> = '/webhook-endpoints/{endpoint}'
 
 /** Parameters, body and answer of {@link changeWebhookEndpoint}. */
 export interface ChangeWebhookEndpointCall {
@@ -1428,9 +1454,10 @@ export interface ChangeWebhookEndpointCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: WebhookEndpointChange
   readonly answer: WebhookEndpointDetail
+  readonly hasPages: false
 }
 /** Change a webhook endpoint */
-export const changeWebhookEndpoint: Operation<ChangeWebhookEndpointCall> = 'PATCH /webhook-endpoints/{endpoint_id} endpoint_id'
+export const changeWebhookEndpoint: Operation<ChangeWebhookEndpointCall> = '~/webhook-endpoints/{endpoint}'
 
 /** Parameters, body and answer of {@link deleteWebhookEndpoint}. */
 export interface DeleteWebhookEndpointCall {
@@ -1442,9 +1469,10 @@ export interface DeleteWebhookEndpointCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: DeletedWebhookEndpoint
+  readonly hasPages: false
 }
 /** Delete a webhook endpoint */
-export const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointCall> = 'DELETE /webhook-endpoints/{endpoint_id} endpoint_id'
+export const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointCall> = '-/webhook-endpoints/{endpoint}'
 
 /** Parameters, body and answer of {@link rotateWebhookKeys}. */
 export interface RotateWebhookKeysCall {
@@ -1456,9 +1484,10 @@ export interface RotateWebhookKeysCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: WebhookKeyRotation
   readonly answer: WebhookEndpointWithSecret
+  readonly hasPages: false
 }
 /** Rotate the keys of a webhook endpoint */
-export const rotateWebhookKeys: Operation<RotateWebhookKeysCall> = 'POST /webhook-endpoints/{endpoint_id}/rotate-keys endpoint_id'
+export const rotateWebhookKeys: Operation<RotateWebhookKeysCall> = '+/webhook-endpoints/{endpoint}/rotate-keys'
 
 /** Parameters, body and answer of {@link testWebhookEndpoint}. */
 export interface TestWebhookEndpointCall {
@@ -1470,9 +1499,10 @@ export interface TestWebhookEndpointCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: WebhookDelivery
+  readonly hasPages: false
 }
 /** Send a test message */
-export const testWebhookEndpoint: Operation<TestWebhookEndpointCall> = 'POST /webhook-endpoints/{endpoint_id}/test delivery_id'
+export const testWebhookEndpoint: Operation<TestWebhookEndpointCall> = '+/webhook-endpoints/{endpoint}/test delivery_id'
 
 /** Parameters, body and answer of {@link listWebhookDeliveries}. */
 export interface ListWebhookDeliveriesCall {
@@ -1501,9 +1531,10 @@ export interface ListWebhookDeliveriesCall {
   }
   readonly body: undefined
   readonly answer: WebhookDeliveryPage
+  readonly hasPages: true
 }
 /** List what was sent to a webhook endpoint */
-export const listWebhookDeliveries: Operation<ListWebhookDeliveriesCall> = 'GET /webhook-endpoints/{endpoint_id}/deliveries data[] next_cursor'
+export const listWebhookDeliveries: Operation<ListWebhookDeliveriesCall> = '/webhook-endpoints/{endpoint}/deliveries data[]'
 
 /** Parameters, body and answer of {@link readWebhookDelivery}. */
 export interface ReadWebhookDeliveryCall {
@@ -1517,9 +1548,10 @@ export interface ReadWebhookDeliveryCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: WebhookDeliveryDetail
+  readonly hasPages: false
 }
 /** Read what was sent and answered */
-export const readWebhookDelivery: Operation<ReadWebhookDeliveryCall> = 'GET /webhook-endpoints/{endpoint_id}/deliveries/{delivery_id} delivery_id'
+export const readWebhookDelivery: Operation<ReadWebhookDeliveryCall> = '/webhook-endpoints/{endpoint}/deliveries/{delivery}'
 
 /** Parameters, body and answer of {@link replayWebhooks}. */
 export interface ReplayWebhooksCall {
@@ -1531,9 +1563,10 @@ export interface ReplayWebhooksCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: WebhookReplay
   readonly answer: AcceptedWebhookReplay
+  readonly hasPages: false
 }
 /** Send updates again */
-export const replayWebhooks: Operation<ReplayWebhooksCall> = 'POST /webhook-endpoints/{endpoint_id}/replay endpoint_id'
+export const replayWebhooks: Operation<ReplayWebhooksCall> = '+/webhook-endpoints/{endpoint}/replay'
 
 /** Parameters, body and answer of {@link listBrokers}. */
 export interface ListBrokersCall {
@@ -1542,9 +1575,10 @@ export interface ListBrokersCall {
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
   readonly answer: readonly Broker[]
+  readonly hasPages: false
 }
 /** List brokers and their capabilities */
-export const listBrokers: Operation<ListBrokersCall> = 'GET /brokers []'
+export const listBrokers: Operation<ListBrokersCall> = '/brokers []'
 
 /** Parameters, body and answer of {@link searchSymbols}. */
 export interface SearchSymbolsCall {
@@ -1561,9 +1595,10 @@ export interface SearchSymbolsCall {
   }
   readonly body: undefined
   readonly answer: MarketSymbols
+  readonly hasPages: false
 }
 /** Search a broker’s symbols */
-export const searchSymbols: Operation<SearchSymbolsCall> = 'GET /connections/{connection_id}/market-data/symbols symbols[]'
+export const searchSymbols: Operation<SearchSymbolsCall> = '/connections/{connection}/market-data/symbols symbols[]'
 
 /** Parameters, body and answer of {@link readExpirations}. */
 export interface ReadExpirationsCall {
@@ -1578,9 +1613,10 @@ export interface ReadExpirationsCall {
   }
   readonly body: undefined
   readonly answer: MarketExpirations
+  readonly hasPages: false
 }
 /** Read the option expirations of an underlying */
-export const readExpirations: Operation<ReadExpirationsCall> = 'GET /connections/{connection_id}/market-data/expirations symbol'
+export const readExpirations: Operation<ReadExpirationsCall> = '/connections/{connection}/market-data/expirations symbol'
 
 /** Parameters, body and answer of {@link readChain}. */
 export interface ReadChainCall {
@@ -1597,9 +1633,10 @@ export interface ReadChainCall {
   }
   readonly body: undefined
   readonly answer: MarketChain
+  readonly hasPages: false
 }
 /** Read the options chain of an underlying for one expiration */
-export const readChain: Operation<ReadChainCall> = 'GET /connections/{connection_id}/market-data/chain symbol'
+export const readChain: Operation<ReadChainCall> = '/connections/{connection}/market-data/chain symbol'
 
 /** Parameters, body and answer of {@link readQuote}. */
 export interface ReadQuoteCall {
@@ -1614,9 +1651,10 @@ export interface ReadQuoteCall {
   }
   readonly body: undefined
   readonly answer: MarketQuote
+  readonly hasPages: false
 }
 /** Read the last quote of a symbol */
-export const readQuote: Operation<ReadQuoteCall> = 'GET /connections/{connection_id}/market-data/quote symbol'
+export const readQuote: Operation<ReadQuoteCall> = '/connections/{connection}/market-data/quote symbol'
 
 /** Parameters, body and answer of {@link readBars}. */
 export interface ReadBarsCall {
@@ -1642,18 +1680,50 @@ export interface ReadBarsCall {
   }
   readonly body: undefined
   readonly answer: MarketBars
+  readonly hasPages: true
 }
 /** Read past bars */
-export const readBars: Operation<ReadBarsCall> = 'GET /connections/{connection_id}/market-data/bars bars[] next_start'
+export const readBars: Operation<ReadBarsCall> = '/connections/{connection}/market-data/bars bars[] next_start'
 
-/** The codes with which a request for an order is refused, by status. */
-export const ORDER_REFUSALS: Readonly<Record<number, string>> = {
-  400: 'body_malformed field_invalid header_invalid order_not_open order_not_supported path_invalid',
-  401: 'credentials_invalid entitlement_missing scope_missing',
-  404: 'account_not_found order_not_found route_not_found',
-  405: 'method_not_allowed',
-  409: 'cl_order_id_duplicate connection_broken',
-  413: 'body_too_large',
-  422: 'query_invalid',
-  431: 'headers_too_large'
-}
+export const USERS: Resource<{
+  readonly create: CreateUserCall
+  readonly list: ListUsersCall
+  readonly delete: DeleteUserCall
+  readonly rotateSecret: RotateUserSecretCall
+}> =
+  '/users|create+ user_id|list data[]|delete-/{user}|rotateSecret!+/{user}/rotate-secret'
+
+export const CONNECTIONS: Resource<{
+  readonly create: CreateConnectionCall
+  readonly list: ListConnectionsCall
+  readonly claim: ClaimConnectionCall
+  readonly delete: DeleteConnectionCall
+  readonly marketDataToken: IssueMarketDataTokenCall
+}> =
+  '/connections|create+ authorization_url|list []|claim+/{connection}/claim|delete-/{connection}|marketDataToken/{connection}/token access_token'
+
+export const MARKET_DATA: Resource<{
+  readonly symbols: SearchSymbolsCall
+  readonly expirations: ReadExpirationsCall
+  readonly chain: ReadChainCall
+  readonly quote: ReadQuoteCall
+  readonly bars: ReadBarsCall
+}> =
+  '/connections/{connection}/market-data|symbols/symbols symbols[]|expirations/expirations symbol|chain/chain symbol|quote/quote symbol|bars/bars bars[] next_start'
+
+export const WEBHOOK_ENDPOINTS: Resource<{
+  readonly create: CreateWebhookEndpointCall
+  readonly list: ListWebhookEndpointsCall
+  readonly read: ReadWebhookEndpointCall
+  readonly change: ChangeWebhookEndpointCall
+  readonly delete: DeleteWebhookEndpointCall
+  readonly rotateKeys: RotateWebhookKeysCall
+  readonly test: TestWebhookEndpointCall
+  readonly deliveries: ListWebhookDeliveriesCall
+  readonly delivery: ReadWebhookDeliveryCall
+  readonly replay: ReplayWebhooksCall
+}> =
+  '/webhook-endpoints|create!+ endpoint_id|list []|read/{endpoint}|change~/{endpoint}|delete-/{endpoint}|rotateKeys!+/{endpoint}/rotate-keys|test!+/{endpoint}/test delivery_id|deliveries/{endpoint}/deliveries data[]|delivery/{endpoint}/deliveries/{delivery}|replay!+/{endpoint}/replay'
+
+/** Status and code of the refusals of a request for an order, with a space between them. */
+export const ORDER_REFUSALS = /^(400 (body_malformed|(field|header|path)_invalid|order_not_open|order_not_supported)|401 (credentials_invalid|(entitlement|scope)_missing)|404 (account|order|route)_not_found|405 method_not_allowed|409 (cl_order_id_duplicate|connection_broken)|413 body_too_large|422 query_invalid|431 headers_too_large)$/

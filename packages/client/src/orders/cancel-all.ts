@@ -15,12 +15,14 @@ export async function cancelAll(exchange: Exchange, scope: CancelAll): Promise<A
   try {
     for (;;) {
       const { data, meta } = await repeated(exchange, cancelOrders, scope)
-      for (const result of data.results) last.set(result.order_id, result)
-      const has = (...results: readonly string[]) => data.results.some(({ result }) => results.includes(result))
+      const { results, remaining } = data
+      // Of an order that is requested in each round, only the first is a step.
+      const isStep = results.some(({ order_id, result }) => /^(cancelled|requested)$/.test(result) && last.get(order_id)?.result !== result)
+      for (const result of results) last.set(result.order_id, result)
       const answer = { data: { ...data, results: [...last.values()] }, meta }
-      if (data.remaining === 0 && !has('not_attempted', 'failed')) return answer
+      if (remaining === 0 && !results.some(({ result }) => /^(not_attempted|failed)$/.test(result))) return answer
       // Only rounds that did nothing count.
-      if (has('cancelled', 'requested')) exchange.renew()
+      if (isStep) exchange.renew()
       const left = new TrunklineError('timed_out', 'Some orders are left.')
       try {
         await exchange.pause(left)

@@ -7,7 +7,8 @@ import { repeated } from '../transport.ts'
 import { matched } from './terms.ts'
 import { mayDiffer } from './trading-day.ts'
 
-interface OrderShape extends OperationShape {
+/** An operation that answers an order. */
+export interface OrderShape extends OperationShape {
   readonly answer: Order
 }
 
@@ -60,7 +61,7 @@ export async function commandOnce<S extends OrderShape>(
       try {
         const answer = await exchange.attempt(operation, params, false)
         if (answer.data.cl_order_id === clOrderId) return answer
-        error = new TrunklineError('answer_unreadable', OTHER)
+        throw OTHER
       } catch (cause) {
         error = asOurs(cause)
       }
@@ -118,7 +119,7 @@ export async function commandOnce<S extends OrderShape>(
   function recognised(found: readonly Answer<Order>[]): Answer<Order> {
     const named = found.filter(({ data }) => data.cl_order_id === clOrderId && (orderId ?? data.order_id) === data.order_id)
     const [any] = named
-    if (!any) throw new TrunklineError('answer_unreadable', OTHER)
+    if (!any) throw OTHER
     const matches = named.map(({ data }) => matched(asked, data))
     const same = named[matches.indexOf('same')]
     if (same) return same
@@ -134,11 +135,12 @@ export async function commandOnce<S extends OrderShape>(
   }
 }
 
+/** Thrown of an answer about another order; {@link asOurs} makes the error. */
 const OTHER = 'The answer is not about this order.'
 
 /** The service's own word that it does not make this order. A proxy can say nothing of the kind. */
 function isRefused({ code, status }: TrunklineError): boolean {
-  return status === null ? code === 'setting_invalid' : !!ORDER_REFUSALS[status]?.split(' ').includes(code)
+  return status === null ? code === 'setting_invalid' : ORDER_REFUSALS.test(`${status} ${code}`)
 }
 
 /** An answer of another form than the service's may fail anywhere, and says nothing of the order. */

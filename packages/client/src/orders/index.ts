@@ -1,19 +1,24 @@
 import {
+  type CancelOrderCall,
   type CancelResults,
   cancelOrder,
+  type ListOrdersCall,
   listOrders,
   modifyOrder,
   type NewOrder,
   type Order,
   type OrderChange,
+  type PreviewOrderCall,
   placeOrder,
   previewOrder,
+  type ReadOrderCall,
   readOrder
 } from '../generated/openapi.ts'
+import type { Operation } from '../operation.ts'
 import { type CallOptions, randomId } from '../settings.ts'
 import { type Call, type Calls, calling, callOf, type Lists, listing, repeated, type Transport } from '../transport.ts'
 import { type CancelAll, cancelAll } from './cancel-all.ts'
-import { commandOnce } from './command.ts'
+import { commandOnce, type OrderShape } from './command.ts'
 
 /** An order to place. Without a `cl_order_id` it gets a random one, which every error names. */
 export type OrderTicket = Omit<NewOrder, 'cl_order_id'> & { readonly cl_order_id?: string | undefined }
@@ -33,51 +38,48 @@ export interface Orders {
    */
   place(ticket: OrderTicket, options?: CallOptions): Call<Order>
   /** Asks what an order would cost. Nothing is placed. */
-  readonly preview: Calls<typeof previewOrder>
-  readonly read: Calls<typeof readOrder>
-  readonly list: Lists<typeof listOrders>
+  readonly preview: Calls<PreviewOrderCall>
+  readonly read: Calls<ReadOrderCall>
+  readonly list: Lists<ListOrdersCall>
   /** Replaces an open order by a new one, once. Answers the new one. */
   modify(change: Modification, options?: CallOptions): Call<Order>
   /** Requests a cancel. If the order has ended when the request is repeated after a lost answer, the order as it ended. */
-  readonly cancel: Calls<typeof cancelOrder>
+  readonly cancel: Calls<CancelOrderCall>
   /** Requests the cancel of every open order in scope, until none is left or the time is over: read the results. */
   cancelAll(scope: CancelAll, options?: CallOptions): Call<CancelResults>
 }
 
 export function orders(transport: Transport): Orders {
   return {
-    place(ticket, options) {
-      const params = { ...ticket, cl_order_id: ticket.cl_order_id ?? randomId() }
+    place: (ticket = Object(), options) =>
       // A new order replaces none, and is for an amount of money only if it says so.
-      const asked = { ...ticket, order_notional: ticket.order_notional ?? '', replaces_order_id: '' }
-      return callOf(
-        commandOnce(transport.begin(options), placeOrder, params, params.cl_order_id, params.cl_order_id !== ticket.cl_order_id, asked)
-      )
-    },
+      commanding(
+        placeOrder,
+        ticket,
+        'cl_order_id',
+        { ...ticket, order_notional: ticket.order_notional ?? '', replaces_order_id: '' },
+        options
+      ),
     preview: calling(transport, previewOrder),
     read: calling(transport, readOrder),
     list: listing(transport, listOrders),
-    modify(change, options) {
-      const params = { ...change, new_cl_order_id: change.new_cl_order_id ?? randomId() }
-      const asked = { ...change, replaces_order_id: change.order_id }
-      return callOf(
-        commandOnce(
-          transport.begin(options),
-          modifyOrder,
-          params,
-          params.new_cl_order_id,
-          params.new_cl_order_id !== change.new_cl_order_id,
-          asked
-        )
-      )
-    },
-    cancel: calling(
-      transport,
-      cancelOrder,
-      ({ order_id }) =>
-        (error, exchange) =>
-          error.code === 'order_not_open' ? repeated(exchange, readOrder, { order_id }) : undefined
+    modify: (change = Object(), options) =>
+      commanding(modifyOrder, change, 'new_cl_order_id', { ...change, replaces_order_id: change.order_id }, options),
+    cancel: calling(transport, cancelOrder, ({ code }, exchange, { order_id }) =>
+      code === 'order_not_open' ? repeated(exchange, readOrder, { order_id }) : undefined
     ),
-    cancelAll: (scope, options) => callOf(cancelAll(transport.begin(options), scope))
+    cancelAll: (scope = Object(), options) => callOf(cancelAll(transport.begin(options), scope))
+  }
+
+  function commanding<S extends OrderShape>(
+    operation: Operation<S>,
+    terms: Readonly<Record<string, unknown>>,
+    idName: 'cl_order_id' | 'new_cl_order_id',
+    asked: object,
+    options: CallOptions | undefined
+  ): Call<Order> {
+    const given = terms[idName] ?? null
+    const id = given === null ? randomId() : String(given)
+    return callOf(commandOnce(transport.begin(options), operation, Object({ ...terms, [idName]: id }), id, given === null, asked))
   }
 }

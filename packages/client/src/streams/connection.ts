@@ -1,4 +1,5 @@
-import { StreamError } from './errors.ts'
+import { addressOf } from '../address.ts'
+import { invalid, StreamError } from './errors.ts'
 
 /** What is needed of a WebSocket: browsers, Bun, Deno and Node.js 22 have it; for Node.js 20, pass the one of the package `ws`. */
 export interface SocketLike {
@@ -28,6 +29,8 @@ export interface ConnectionOptions {
   readonly socket?: SocketConstructor
   readonly timers?: Timers
   readonly random?: () => number
+  /** Asks by HTTP what is at an address at which no WebSocket can be opened. */
+  readonly fetch?: typeof fetch
 }
 
 export interface ConnectionHandlers {
@@ -71,210 +74,226 @@ const DEAD_AFTER_MS = 30_000
 const LOOK_EVERY_MS = 5_000
 const WAIT_MS = { first: 250, max: 30_000 }
 const REFUSALS_MAX = 3
+/** So many attempts fail before it is asked what is at the address. */
+const UNOPENED_MAX = 3
 /** Close code: the platform, its key, the token or the connection has ended. What came before says why. */
 const ENDED_BY_SERVICE = 4003
 
 /** A WebSocket that is opened again whenever it ends, after a random wait that grows while nothing works. */
-export class StreamConnection {
+export interface StreamConnection {
   readonly timers: Timers
-  readonly #options: ConnectionOptions
-  readonly #handlers: ConnectionHandlers
-  readonly #Socket: SocketConstructor
-  #isRunning = false
-  #socket: SocketLike | null = null
-  #isOpen = false
-  #isReady = false
-  /** Of the timer that is set: the next look, or the next attempt. */
-  #cancel: () => void = () => undefined
-  #receivedMs: number | null = null
-  /** Since something was received. */
-  #isPinged = false
-  #failures = 0
-  #refusals = 0
-  /** What the service reported last, if it was an error: a close may follow. */
-  #reported: string | null = null
-
-  /** @throws StreamError setting_invalid */
-  constructor(options: ConnectionOptions, handlers: ConnectionHandlers) {
-    this.#options = options
-    this.#Socket = socketOf(options)
-    this.#handlers = handlers
-    this.timers = options.timers ?? SYSTEM_TIMERS
-  }
-
   /** Another one for each connection, so that what was begun in one is not sent in the next. */
-  get session(): object | null {
-    return this.#socket
-  }
-
+  readonly session: object | null
   /** Authenticated: requests can be sent. */
-  get isReady(): boolean {
-    return this.#isReady
-  }
-
+  readonly isReady: boolean
   /** Milliseconds since the service was last received; null before the first message. */
-  get ageMs(): number | null {
-    return this.#receivedMs === null ? null : this.timers.nowMs() - this.#receivedMs
-  }
-
+  readonly ageMs: number | null
   /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
-  get isReceiving(): boolean {
-    const { ageMs } = this
-    return ageMs !== null && ageMs < DEAD_AFTER_MS
-  }
-
-  start(): void {
-    if (this.#isRunning) return
-    this.#isRunning = true
-    this.#open()
-  }
-
+  readonly isReceiving: boolean
+  start(): void
   /** The handlers are not called any more. */
-  stop(): void {
-    this.#isRunning = false
-    this.#forget()
-  }
-
-  send(message: object): void {
-    if (this.#isOpen) this.#socket?.send(JSON.stringify(message))
-  }
-
+  stop(): void
+  send(message: object): void
   /** The service took the credentials. */
-  ready(): void {
-    this.#isReady = true
-    this.#refusals = 0
-  }
-
+  ready(): void
   /** Keeps what the service reported, as the reason if a close follows. */
-  reported(why: string): void {
-    this.#reported = this.#clean(why)
-  }
-
+  reported(why: string): void
   /** The service did not take the credentials. That may pass, so it is tried again, but only twice. */
-  refused(why: string): void {
-    this.#refusals += 1
-    if (this.#refusals >= REFUSALS_MAX) this.fail(new StreamError('credentials_refused', this.#clean(why)))
-    else this.end(why)
+  refused(why: string): void
+  end(reason: string): void
+  fail(error: unknown): void
+}
+
+/** @throws StreamError setting_invalid */
+export function streamConnection(options: ConnectionOptions, handlers: ConnectionHandlers): StreamConnection {
+  const { timers = SYSTEM_TIMERS, random = Math.random } = options
+  const { Socket, address } = socketOf(options)
+  let isRunning = false
+  let socket: SocketLike | null = null
+  let isOpen = false
+  let isReady = false
+  /** Of the timer that is set: the next look, or the next attempt. */
+  let cancel: () => void = () => undefined
+  let receivedMs: number | null = null
+  /** Since something was received. */
+  let isPinged = false
+  let failures = 0
+  let refusals = 0
+  /** What the service reported last, if it was an error: a close may follow. */
+  let report: string | null = null
+
+  const clean = (why: string) => why.replaceAll(handlers.secret() || '\0', '***')
+  const ageMs = () => (receivedMs === null ? null : timers.nowMs() - receivedMs)
+  const isReceiving = () => (ageMs() ?? DEAD_AFTER_MS) < DEAD_AFTER_MS
+  const end = (reason: string) => ended(1000, reason)
+
+  function send(message: object): void {
+    if (isOpen) socket?.send(JSON.stringify(message))
   }
 
-  end(reason: string): void {
-    this.#ended(1000, reason)
+  function stop(): void {
+    isRunning = false
+    forget()
   }
 
-  fail(error: unknown): void {
-    if (!this.#isRunning) return
-    this.stop()
-    this.#handlers.failed(error)
+  function fail(error: unknown): void {
+    if (!isRunning) return
+    stop()
+    handlers.failed(error)
   }
 
-  #open(): void {
-    this.#reported = null
-    this.#isPinged = false
-    const openedMs = this.timers.nowMs()
+  function open(): void {
+    report = null
+    isPinged = false
+    const openedMs = timers.nowMs()
     try {
-      const socket = new this.#Socket(this.#options.url)
-      this.#socket = socket
-      socket.addEventListener('open', () => this.#guard(socket, () => this.#opened()))
-      socket.addEventListener('message', ({ data }) => this.#guard(socket, () => this.#received(data)))
-      socket.addEventListener('close', ({ code, reason }) => this.#guard(socket, () => this.#ended(code, String(reason))))
+      const opened = new Socket(options.url)
+      socket = opened
+      /** What an earlier socket still reports is ignored. */
+      const guard = (run: () => void): void => {
+        if (socket !== opened) return
+        try {
+          run()
+        } catch (error) {
+          if (socket === opened) end(error instanceof Error ? error.message : String(error))
+        }
+      }
+      opened.addEventListener('open', () =>
+        guard(() => {
+          isOpen = true
+          handlers.opened()
+        })
+      )
+      opened.addEventListener('message', ({ data }) => guard(() => received(data)))
+      opened.addEventListener('close', ({ code, reason }) => guard(() => ended(code, String(reason))))
       // A close follows, but in some versions of Node.js 22 none of an attempt that fails.
-      socket.addEventListener('error', () => this.#guard(socket, () => this.#isOpen || this.#ended(1006, '')))
-      this.#look(openedMs)
+      opened.addEventListener('error', () => guard(() => isOpen || ended(1006, '')))
+      look(openedMs)
     } catch (error) {
       // What the constructor refuses now it refuses always.
-      this.fail(error)
+      fail(error)
     }
   }
 
-  #opened(): void {
-    this.#isOpen = true
-    this.#handlers.opened()
+  function received(data: unknown): void {
+    const wasSilent = !isReceiving()
+    receivedMs = timers.nowMs()
+    isPinged = false
+    report = null
+    handlers.received(parsed(data), wasSilent)
   }
 
-  #received(data: unknown): void {
-    const wasSilent = !this.isReceiving
-    this.#receivedMs = this.timers.nowMs()
-    this.#isPinged = false
-    this.#reported = null
-    this.#handlers.received(parsed(data), wasSilent)
-  }
-
-  /** What an earlier socket still reports is ignored. */
-  #guard(socket: SocketLike, run: () => void): void {
-    if (this.#socket !== socket) return
-    try {
-      run()
-    } catch (error) {
-      if (this.#socket === socket) this.end(error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  #look(sinceMs: number): void {
-    this.#cancel = this.timers.after(LOOK_EVERY_MS, () => {
-      const silentMs = this.timers.nowMs() - Math.max(sinceMs, this.#receivedMs ?? sinceMs)
+  function look(sinceMs: number): void {
+    cancel = timers.after(LOOK_EVERY_MS, () => {
+      const silentMs = timers.nowMs() - Math.max(sinceMs, receivedMs ?? sinceMs)
       // Of a page in the background, or a busy process, this may be the first look for long.
-      if (silentMs >= DEAD_AFTER_MS && (this.#isPinged || !this.#isOpen)) {
-        this.end('the service was silent for too long')
+      if (silentMs >= DEAD_AFTER_MS && (isPinged || !isOpen)) {
+        end('the service was silent for too long')
         return
       }
       // Not earlier: a service that takes the credentials and closes at once would be asked again and again.
-      if (this.#isReady) this.#failures = 0
-      if (silentMs >= PING_AFTER_MS && this.#isOpen) {
-        this.#isPinged = true
-        this.send(this.#handlers.ping())
+      if (isReady) failures = 0
+      if (silentMs >= PING_AFTER_MS && isOpen) {
+        isPinged = true
+        send(handlers.ping())
       }
-      this.#look(sinceMs)
+      look(sinceMs)
     })
   }
 
-  #ended(code: number, reason: string): void {
-    if (this.#socket === null) return
-    const { renewable } = this.#handlers
-    const why = this.#clean(this.#reported ?? (reason === '' ? `closed with ${code}` : reason))
-    this.#forget()
-    const isOver = code === ENDED_BY_SERVICE && renewable?.test(why) !== true
-    if (isOver) this.#isRunning = false
-    else this.#openLater()
+  function ended(code: number, reason: string): void {
+    if (!socket) return
+    const why = clean(report ?? (reason || `closed with ${code}`))
+    forget()
+    const isOver = code === ENDED_BY_SERVICE && !handlers.renewable?.test(why)
+    if (isOver) isRunning = false
+    else openLater()
     // Last: a handler may stop, and start again.
-    this.#handlers.ended(why)
-    if (isOver) this.#handlers.failed(new StreamError('ended_by_service', why))
+    handlers.ended(why)
+    if (isOver) handlers.failed(new StreamError('ended_by_service', why))
+    else if (receivedMs === null && failures >= UNOPENED_MAX) void lookAt()
   }
 
-  #openLater(): void {
-    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(this.#failures, 10))
-    this.#failures += 1
+  function openLater(): void {
+    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10))
+    failures += 1
     // A first refusal may be due to credentials that have ended, and the next ones are new.
-    const wasRefused = this.#refusals > (this.#handlers.renewable ? 1 : 0)
-    const chance = (this.#options.random ?? Math.random)()
-    const waitMs = wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound
-    this.#cancel = this.timers.after(waitMs, () => this.#open())
+    const wasRefused = refusals > (handlers.renewable ? 1 : 0)
+    const chance = random()
+    cancel = timers.after(wasRefused ? WAIT_MS.max * (1 + chance / 2) : chance * bound, open)
   }
 
-  #clean(why: string): string {
-    const secret = this.#handlers.secret()
-    return secret === '' ? why : why.replaceAll(secret, '***')
+  /**
+   * Ends it if something else is there: the service answers 426 where it has a stream. No answer, or one that may pass, says nothing.
+   * Never rejects.
+   */
+  async function lookAt(): Promise<void> {
+    const send = options.fetch ?? fetch
+    const init: RequestInit = { redirect: 'manual', credentials: 'omit', signal: AbortSignal.timeout(PING_AFTER_MS) }
+    const found = await send(address, init).catch(() => null)
+    void found?.body?.cancel().catch(() => undefined)
+    if (receivedMs === null && found && /^(2|3|404|405|410)/.test(String(found.status)))
+      fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`))
   }
 
-  #forget(): void {
-    const socket = this.#socket
-    this.#socket = null
-    this.#isOpen = false
-    this.#isReady = false
-    this.#cancel()
+  function forget(): void {
+    const left = socket
+    socket = null
+    isOpen = false
+    isReady = false
+    cancel()
     try {
-      socket?.close()
+      left?.close()
     } catch {
       // A socket that cannot be closed is not used any more either.
     }
   }
+
+  return {
+    timers,
+    get session() {
+      return socket
+    },
+    get isReady() {
+      return isReady
+    },
+    get ageMs() {
+      return ageMs()
+    },
+    get isReceiving() {
+      return isReceiving()
+    },
+    start() {
+      if (isRunning) return
+      isRunning = true
+      open()
+    },
+    stop,
+    send,
+    ready() {
+      isReady = true
+      refusals = 0
+    },
+    reported(why) {
+      report = clean(why)
+    },
+    refused(why) {
+      refusals += 1
+      if (refusals >= REFUSALS_MAX) fail(new StreamError('credentials_refused', clean(why)))
+      else end(why)
+    },
+    end,
+    fail
+  }
 }
 
-function socketOf({ url, allowHttp, socket = globalThis.WebSocket }: ConnectionOptions): SocketConstructor {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : new URL('x:')
-  const isLocal = allowHttp || /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)
-  if (protocol !== 'wss:' && !(protocol === 'ws:' && isLocal)) throw new StreamError('setting_invalid', 'url must be wss, or this machine')
-  if (!socket) throw new StreamError('setting_invalid', 'this runtime has no WebSocket: pass that of the package ws as `socket`')
-  return socket
+/** What opens the sockets, and the address of a plain request at the same place. */
+function socketOf({ url, allowHttp, socket = globalThis.WebSocket }: ConnectionOptions) {
+  const found = addressOf(url, 'ws', allowHttp)
+  if (typeof found === 'string') throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`)
+  if (!socket) throw invalid('this runtime has no WebSocket: pass that of the package ws as `socket`')
+  const { protocol, host, pathname } = found
+  return { Socket: socket, address: `${protocol.replace('ws', 'http')}//${host}${pathname}` }
 }
 
 function parsed(data: unknown): Incoming {

@@ -1,19 +1,18 @@
 /** The stream cannot go on; `code` says why. */
 export class StreamError extends Error {
   override readonly name = 'StreamError'
-  readonly code: StreamErrorCode
+  declare readonly code: StreamErrorCode
   /** Of a refused subscription to market data: the service's `error_code`. */
-  readonly reason: string | null
+  declare readonly reason: string | null
 
   constructor(code: StreamErrorCode, message: string, reason: string | null = null) {
     super(message)
-    this.code = code
-    this.reason = reason
+    Object.assign(this, { code, reason })
   }
 }
 
 export type StreamErrorCode =
-  /** An option of the stream cannot be used. */
+  /** An option of the stream cannot be used, or there is no stream at its address. */
   | 'setting_invalid'
   /** The credentials or the token were refused three times. */
   | 'credentials_refused'
@@ -31,4 +30,8 @@ export type StreamErrorCode =
 /** Whether it is an error of the REST client that no repetition mends. */
 export function isFinal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'retrySafe' in error && error.retrySafe === false
+}
+
+export function invalid(message: string): StreamError {
+  return new StreamError('setting_invalid', message)
 }

@@ -9,6 +9,7 @@ export { type CopyChange, LiveCopy, type LiveCopyOptions, type StoredCopy, type 
 export { digestOf, type Snapshot } from './copy/records.ts'
 export { StreamError, type StreamErrorCode } from './errors.ts'
 export type { Bar, BarsOptions, Contract, Depth, HistoryOptions, MarketStatus, Quote, Session, Subscribing, Trade } from './market/items.ts'
-export { MarketStream, type MarketStreamOptions } from './market/stream.ts'
+export type { MarketStreamOptions } from './market/sessions.ts'
+export { MarketStream } from './market/stream.ts'
 export type { Reading } from './reader.ts'
 export { eventsOf, recordsOf } from './rest.ts'

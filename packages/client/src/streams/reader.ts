@@ -4,91 +4,92 @@ interface Pending<T> {
 }
 
 /** Items for one reader. */
-export interface Reading<T> extends AsyncIterableIterator<T, undefined, undefined> {
+export interface Reading<T> extends AsyncIterable<T> {
+  next(): Promise<IteratorResult<T, undefined>>
   /** Ends it at once, also while a `next` waits. */
   return(): Promise<IteratorResult<T, undefined>>
+  [Symbol.asyncIterator](): Reading<T>
+}
+
+/** What one reader iterates over, for the code that has its items. */
+export interface Reader<T> extends Reading<T> {
+  /** Nothing is added any more. */
+  isEnded(): boolean
+  /** Ends at once when the signal aborts. */
+  stopWith(signal: AbortSignal | undefined): void
+  /** What waits is still read; then it ends, with the error if there is one. */
+  end(error?: unknown): void
+  /** There may be an item. */
+  wake(): void
 }
 
 /**
- * What one reader iterates over. Written by hand, because an async generator keeps `return` waiting until its pending `next` is settled,
- * and ends nothing if it is left before its first `next`.
+ * Written by hand, because an async generator keeps `return` waiting until its pending `next` is settled, and ends nothing if it is left
+ * before its first `next`.
+ * @param take the next item, if there is one
+ * @param left called once, as soon as nothing may be added any more: by an end, by the signal, or because the reader leaves
  */
-export abstract class Reader<T> implements Reading<T> {
-  readonly #pending: Pending<T>[] = []
-  #isEnded = false
+export function readerOf<T>(take: () => T | undefined, left: () => void): Reader<T> {
+  const pending: Pending<T>[] = []
+  let isEnded = false
   /** What still waits is not wanted. */
-  #isStopped = false
-  #error: unknown
-  #signal: AbortSignal | undefined
+  let isStopped = false
+  let failure: unknown
+  let signal: AbortSignal | undefined
 
-  /** Nothing is added any more. */
-  get isEnded(): boolean {
-    return this.#isEnded
-  }
-
-  /** Ends at once when the signal aborts. */
-  stopWith(signal: AbortSignal | undefined): void {
-    this.#signal = signal
-    signal?.addEventListener('abort', this.#stop)
-    if (signal?.aborted) this.#stop()
-  }
-
-  /** What waits is still read; then it ends, with the error if there is one. */
-  end(error?: unknown): void {
-    if (!this.#isEnded) this.#error = error
-    this.#end()
-  }
-
-  next(): Promise<IteratorResult<T, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ resolve, reject })
-      this.wake()
-    })
-  }
-
-  async return(): Promise<IteratorResult<T, undefined>> {
-    this.#stop()
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  /** The next item, if there is one. */
-  protected abstract take(): T | undefined
-
-  /** Called once, as soon as nothing may be added any more: by an end, by the signal, or because the reader leaves. */
-  protected abstract ended(): void
-
-  /** There may be an item. */
-  protected wake(): void {
-    while (this.#pending.length > 0) {
-      const item = this.#isStopped ? undefined : this.take()
-      if (item === undefined && !this.#isEnded) return
-      const reading = this.#pending.shift()
-      const error = this.#error
+  function wake(): void {
+    while (pending.length > 0) {
+      const item = isStopped ? undefined : take()
+      if (item === undefined && !isEnded) return
+      const reading = pending.shift()
+      const error = failure
       if (item !== undefined) reading?.resolve({ done: false, value: item })
       else if (error === undefined) reading?.resolve({ done: true, value: undefined })
       else {
-        this.#error = undefined
+        failure = undefined
         reading?.reject(error)
       }
     }
   }
 
-  readonly #stop = (): void => {
-    this.#isStopped = true
-    this.#error = undefined
-    this.#end()
+  function stop(): void {
+    isStopped = true
+    failure = undefined
+    finish()
   }
 
-  #end(): void {
-    if (!this.#isEnded) {
-      this.#isEnded = true
-      this.#signal?.removeEventListener('abort', this.#stop)
-      this.ended()
+  function finish(): void {
+    if (!isEnded) {
+      isEnded = true
+      signal?.removeEventListener('abort', stop)
+      left()
     }
-    this.wake()
+    wake()
+  }
+
+  return {
+    isEnded: () => isEnded,
+    stopWith(given) {
+      signal = given
+      signal?.addEventListener('abort', stop)
+      if (signal?.aborted) stop()
+    },
+    end(error) {
+      if (!isEnded) failure = error
+      finish()
+    },
+    wake,
+    next: () =>
+      new Promise((resolve, reject) => {
+        pending.push({ resolve, reject })
+        wake()
+      }),
+    async return() {
+      stop()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    }
   }
 }

@@ -51,6 +51,7 @@ function one(headers: WebhookHeaders, name: string): string {
 }
 
 function valuesOf(headers: WebhookHeaders, name: string): readonly string[] {
+  if (Object(headers) !== headers) throw new WebhookError('setting_invalid', '`headers` must be those of the request, and are missing.')
   if (typeof headers.get === 'function') return [headers.get(name) ?? []].flat()
   return Object.entries(headers)
     .filter(([key]) => key.toLowerCase() === name)

@@ -52,7 +52,7 @@ const BODY_BYTES_MAX = 8_388_608
  *
  * @throws WebhookError whose `code` says why it is refused.
  */
-export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Webhook> {
+export async function verifyWebhook(options: VerifyWebhookOptions = Object()): Promise<Webhook> {
   const { toleranceSeconds = 300, now = Date.now } = options
   if (!(toleranceSeconds >= 0)) throw new WebhookError('setting_invalid', '`toleranceSeconds` is a number from 0 on.')
   const verifiers = verifiersOf(options.secrets ?? [], options.publicKeys ?? [])
@@ -70,7 +70,7 @@ export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Webh
 }
 
 function bytesIn(body: VerifyWebhookOptions['body'], max: number): Uint8Array {
-  const size = typeof body === 'string' ? body.length : body.byteLength
+  const size = typeof body === 'string' ? body.length : body?.byteLength
   if (typeof size !== 'number')
     throw new WebhookError('setting_invalid', 'The body must be the text or the bytes that were received, before they are parsed.')
   const tooLarge = () => new WebhookError('webhook_too_large', `The body is longer than ${max} bytes.`)

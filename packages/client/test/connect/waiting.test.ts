@@ -114,6 +114,57 @@ describe('a page with connect.js', () => {
     assert.equal(outcomes.length, 1)
   })
 
+  test('the signal and the user end it while its link is not there yet, and the link is not opened later', async () => {
+    const control = new AbortController()
+    let answered: (link: string) => void = () => undefined
+    const link = new Promise<string>(resolve => {
+      answered = resolve
+    })
+    const aborted = await opened({ link, signal: control.signal })
+    control.abort()
+    await aborted.settle()
+    assert.deepEqual(aborted.outcomes, [{ type: 'exited', reason: 'aborted' }])
+    const closed = await opened({ link })
+    const [first = assert.fail(), second = assert.fail()] = page.popups
+    assert.ok(first.closed)
+    second.closed = true
+    mock.timers.tick(LOOKS_MS)
+    await closed.settle()
+    assert.deepEqual(closed.outcomes, [{ type: 'exited', reason: 'closed' }])
+    answered(LINK)
+    await closed.settle()
+    assert.deepEqual([first.address, second.address], ['', ''])
+  })
+
+  test('a link that is rejected rejects, and leaves no window', async () => {
+    const link = Promise.reject(new Error('no link'))
+    await assert.rejects(createConnect({ portalOrigin: PORTAL }).open({ link }), /no link/)
+    await assert.rejects(createConnect({ portalOrigin: PORTAL }).open({ link: 'https://evil.example/connect/x' }), {
+      message:
+        '`link` is the `authorization_url` of a connection, below https://trunkline.example/connect/; it was something else at https://evil.example.'
+    })
+    assert.deepEqual(
+      page.popups.map(({ closed, address }) => [closed, address]),
+      [
+        [true, ''],
+        [true, '']
+      ]
+    )
+  })
+
+  test('a time may be without end, and not nothing', async () => {
+    const outcomes: ConnectOutcome[] = []
+    const keep = (outcome: ConnectOutcome) => void outcomes.push(outcome)
+    void createConnect({ portalOrigin: PORTAL, timeoutMs: Number.POSITIVE_INFINITY }).open({ link: LINK, onExit: keep })
+    await new Promise(resolve => setImmediate(resolve))
+    mock.timers.tick(TIMEOUT_MS)
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(outcomes, [])
+    for (const timeoutMs of [0, -1, Number.NaN])
+      assert.throws(() => createConnect({ portalOrigin: PORTAL, timeoutMs }), { code: 'setting_invalid', message: /they were 20000 and / })
+    assert.throws(() => Reflect.apply(createConnect, null, []), { code: 'setting_invalid', message: /it was undefined/ })
+  })
+
   test('a refusal says what the redirect would have said', async () => {
     const { outcomes, settle } = await opened()
     const [popup = assert.fail()] = page.popups

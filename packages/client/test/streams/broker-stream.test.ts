@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Update } from '../../src/streams/broker/items.ts'
-import { BrokerStream } from '../../src/streams/broker/stream.ts'
 import { StreamError } from '../../src/streams/errors.ts'
 import { began, caughtUp, next, streamOf, UNSUBSCRIBED, welcome } from './followed.ts'
 import { orderUpdate } from './records.ts'
@@ -316,23 +315,6 @@ test('an aborted reader leaves; others of the stream stay', async () => {
   assert.deepEqual(socket.sentAs('unsubscribe_user'), [{ action: 'unsubscribe_user', user_id: 'ada' }])
   assert.deepEqual(await next(bob, 1), ['begin 5'])
   assert.equal(socket.isClosed, false)
-})
-
-test('credentials go to another machine only encrypted, and a runtime without WebSocket is named', () => {
-  const network = new Network()
-  for (const url of ['ws://trunkline.example.com/stream', 'http://127.0.0.1/stream', 'ws://127.0.0.1.example.com', '/stream'])
-    assert.throws(() => streamOf(network, { url }), { code: 'setting_invalid', message: 'url must be wss, or this machine' })
-  for (const more of [{ url: 'ws://[::1]:8080/stream' }, { url: 'ws://10.0.0.1/stream', allowHttp: true }]) streamOf(network, more)
-  const { WebSocket } = globalThis
-  try {
-    Reflect.deleteProperty(globalThis, 'WebSocket')
-    assert.throws(
-      () => new BrokerStream({ url: 'wss://service/stream', clientId: 'pk', clientSecret: 'sk' }),
-      /pass that of the package ws/
-    )
-  } finally {
-    Object.defineProperty(globalThis, 'WebSocket', { value: WebSocket, configurable: true, writable: true })
-  }
 })
 
 test('what is no JSON object ends the session, not the stream', () => {

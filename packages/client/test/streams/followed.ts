@@ -14,6 +14,8 @@ export function streamOf(network: Network, more: Partial<BrokerStreamOptions> = 
     clientSecret: 'sk_secret',
     socket: network.socket,
     timers: network,
+    // Nobody is asked what is at the address.
+    fetch: () => Promise.reject(new TypeError('offline')),
     random: () => 1,
     ...more
   })

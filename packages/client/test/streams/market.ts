@@ -1,4 +1,5 @@
-import { MarketStream, type MarketStreamOptions } from '../../src/streams/market/stream.ts'
+import type { MarketStreamOptions } from '../../src/streams/market/sessions.ts'
+import { MarketStream } from '../../src/streams/market/stream.ts'
 import type { Network, ScriptedSocket } from './scripted-socket.ts'
 
 export const MINUTE_NS = 60_000_000_000n
@@ -10,6 +11,7 @@ export function streamOf(network: Network, more: Partial<MarketStreamOptions> = 
     token,
     socket: network.socket,
     timers: network,
+    fetch: () => Promise.reject(new TypeError('offline')),
     random: () => 1,
     ...more
   })

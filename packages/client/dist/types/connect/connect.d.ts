@@ -30,4 +30,4 @@ export interface Connect {
     readonly open: (options: OpenOptions) => Promise<ConnectOutcome>;
 }
 /** The portal for a page: one link at a time. */
-export declare function createConnect({ portalOrigin, readyMs, timeoutMs }: ConnectOptions): Connect;
+export declare function createConnect({ portalOrigin, readyMs, timeoutMs }?: ConnectOptions): Connect;

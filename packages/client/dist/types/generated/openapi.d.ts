@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.js';
+import type { Operation, Resource } from '../operation.js';
 export interface NewUser {
     /**
      * The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends, and
@@ -931,6 +931,7 @@ export interface CreateUserCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: NewUser;
     readonly answer: UserWithSecret;
+    readonly hasPages: false;
 }
 /** Create a user */
 export declare const createUser: Operation<CreateUserCall>;
@@ -962,6 +963,7 @@ export interface ListUsersCall {
     };
     readonly body: undefined;
     readonly answer: UserPage;
+    readonly hasPages: true;
 }
 /** List the platform’s users */
 export declare const listUsers: Operation<ListUsersCall>;
@@ -975,6 +977,7 @@ export interface DeleteUserCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: DeletedUser;
+    readonly hasPages: false;
 }
 /** Delete a user */
 export declare const deleteUser: Operation<DeleteUserCall>;
@@ -988,6 +991,7 @@ export interface RotateUserSecretCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: UserWithSecret;
+    readonly hasPages: false;
 }
 /** Rotate a user’s secret */
 export declare const rotateUserSecret: Operation<RotateUserSecretCall>;
@@ -998,6 +1002,7 @@ export interface CreateConnectionCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: NewConnection;
     readonly answer: StartedConnection;
+    readonly hasPages: false;
 }
 /** Start connecting a broker */
 export declare const createConnection: Operation<CreateConnectionCall>;
@@ -1011,6 +1016,7 @@ export interface ListConnectionsCall {
     };
     readonly body: undefined;
     readonly answer: readonly Connection[];
+    readonly hasPages: false;
 }
 /** List the user’s connections */
 export declare const listConnections: Operation<ListConnectionsCall>;
@@ -1024,6 +1030,7 @@ export interface ClaimConnectionCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: Claim;
     readonly answer: Connection;
+    readonly hasPages: false;
 }
 /** Claim a new connection */
 export declare const claimConnection: Operation<ClaimConnectionCall>;
@@ -1043,6 +1050,7 @@ export interface ListPlatformConnectionsCall {
     };
     readonly body: undefined;
     readonly answer: ConnectionPage;
+    readonly hasPages: true;
 }
 /** List the connections of all users */
 export declare const listPlatformConnections: Operation<ListPlatformConnectionsCall>;
@@ -1056,6 +1064,7 @@ export interface DeleteConnectionCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: DeletedConnection;
+    readonly hasPages: false;
 }
 /** Delete a connection */
 export declare const deleteConnection: Operation<DeleteConnectionCall>;
@@ -1069,6 +1078,7 @@ export interface IssueMarketDataTokenCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: AccessToken;
+    readonly hasPages: false;
 }
 /** Get a token for the market data stream */
 export declare const issueMarketDataToken: Operation<IssueMarketDataTokenCall>;
@@ -1084,6 +1094,7 @@ export interface ListAccountsCall {
     };
     readonly body: undefined;
     readonly answer: readonly Account[];
+    readonly hasPages: false;
 }
 /** List accounts */
 export declare const listAccounts: Operation<ListAccountsCall>;
@@ -1099,6 +1110,7 @@ export interface ListBalancesCall {
     };
     readonly body: undefined;
     readonly answer: readonly Balance[];
+    readonly hasPages: false;
 }
 /** List balances */
 export declare const listBalances: Operation<ListBalancesCall>;
@@ -1116,6 +1128,7 @@ export interface ListPositionsCall {
     };
     readonly body: undefined;
     readonly answer: readonly Position[];
+    readonly hasPages: false;
 }
 /** List positions */
 export declare const listPositions: Operation<ListPositionsCall>;
@@ -1141,6 +1154,7 @@ export interface ListTransactionsCall {
     };
     readonly body: undefined;
     readonly answer: readonly Transaction[];
+    readonly hasPages: true;
 }
 /** List transactions */
 export declare const listTransactions: Operation<ListTransactionsCall>;
@@ -1151,6 +1165,7 @@ export interface PlaceOrderCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: NewOrder;
     readonly answer: Order;
+    readonly hasPages: false;
 }
 /** Place an order */
 export declare const placeOrder: Operation<PlaceOrderCall>;
@@ -1193,6 +1208,7 @@ export interface ListOrdersCall {
     };
     readonly body: undefined;
     readonly answer: OrderPage;
+    readonly hasPages: true;
 }
 /** List orders */
 export declare const listOrders: Operation<ListOrdersCall>;
@@ -1203,6 +1219,7 @@ export interface PreviewOrderCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: NewPreview;
     readonly answer: OrderPreview;
+    readonly hasPages: false;
 }
 /** Preview an order */
 export declare const previewOrder: Operation<PreviewOrderCall>;
@@ -1216,6 +1233,7 @@ export interface ReadOrderCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: Order;
+    readonly hasPages: false;
 }
 /** Read an order */
 export declare const readOrder: Operation<ReadOrderCall>;
@@ -1231,6 +1249,7 @@ export interface ReadOrderOfAccountCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: Order;
+    readonly hasPages: false;
 }
 /** Read an order of an account */
 export declare const readOrderOfAccount: Operation<ReadOrderOfAccountCall>;
@@ -1246,6 +1265,7 @@ export interface ModifyOrderCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: OrderChange;
     readonly answer: Order;
+    readonly hasPages: false;
 }
 /** Modify an open order */
 export declare const modifyOrder: Operation<ModifyOrderCall>;
@@ -1261,6 +1281,7 @@ export interface CancelOrderCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: Order;
+    readonly hasPages: false;
 }
 /** Cancel an open order */
 export declare const cancelOrder: Operation<CancelOrderCall>;
@@ -1271,6 +1292,7 @@ export interface CancelOrdersCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: CancelOrders;
     readonly answer: CancelResults;
+    readonly hasPages: false;
 }
 /** Cancel all open orders */
 export declare const cancelOrders: Operation<CancelOrdersCall>;
@@ -1291,6 +1313,7 @@ export interface ListEventsCall {
     };
     readonly body: undefined;
     readonly answer: EventPage;
+    readonly hasPages: true;
 }
 /** List a user’s updates */
 export declare const listEvents: Operation<ListEventsCall>;
@@ -1301,6 +1324,7 @@ export interface CreateWebhookEndpointCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: NewWebhookEndpoint;
     readonly answer: WebhookEndpointWithSecret;
+    readonly hasPages: false;
 }
 /** Create a webhook endpoint */
 export declare const createWebhookEndpoint: Operation<CreateWebhookEndpointCall>;
@@ -1311,6 +1335,7 @@ export interface ListWebhookEndpointsCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: readonly WebhookEndpoint[];
+    readonly hasPages: false;
 }
 /** List webhook endpoints */
 export declare const listWebhookEndpoints: Operation<ListWebhookEndpointsCall>;
@@ -1324,6 +1349,7 @@ export interface ReadWebhookEndpointCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: WebhookEndpointDetail;
+    readonly hasPages: false;
 }
 /** Read a webhook endpoint */
 export declare const readWebhookEndpoint: Operation<ReadWebhookEndpointCall>;
@@ -1337,6 +1363,7 @@ export interface ChangeWebhookEndpointCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: WebhookEndpointChange;
     readonly answer: WebhookEndpointDetail;
+    readonly hasPages: false;
 }
 /** Change a webhook endpoint */
 export declare const changeWebhookEndpoint: Operation<ChangeWebhookEndpointCall>;
@@ -1350,6 +1377,7 @@ export interface DeleteWebhookEndpointCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: DeletedWebhookEndpoint;
+    readonly hasPages: false;
 }
 /** Delete a webhook endpoint */
 export declare const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointCall>;
@@ -1363,6 +1391,7 @@ export interface RotateWebhookKeysCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: WebhookKeyRotation;
     readonly answer: WebhookEndpointWithSecret;
+    readonly hasPages: false;
 }
 /** Rotate the keys of a webhook endpoint */
 export declare const rotateWebhookKeys: Operation<RotateWebhookKeysCall>;
@@ -1376,6 +1405,7 @@ export interface TestWebhookEndpointCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: WebhookDelivery;
+    readonly hasPages: false;
 }
 /** Send a test message */
 export declare const testWebhookEndpoint: Operation<TestWebhookEndpointCall>;
@@ -1406,6 +1436,7 @@ export interface ListWebhookDeliveriesCall {
     };
     readonly body: undefined;
     readonly answer: WebhookDeliveryPage;
+    readonly hasPages: true;
 }
 /** List what was sent to a webhook endpoint */
 export declare const listWebhookDeliveries: Operation<ListWebhookDeliveriesCall>;
@@ -1421,6 +1452,7 @@ export interface ReadWebhookDeliveryCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: WebhookDeliveryDetail;
+    readonly hasPages: false;
 }
 /** Read what was sent and answered */
 export declare const readWebhookDelivery: Operation<ReadWebhookDeliveryCall>;
@@ -1434,6 +1466,7 @@ export interface ReplayWebhooksCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: WebhookReplay;
     readonly answer: AcceptedWebhookReplay;
+    readonly hasPages: false;
 }
 /** Send updates again */
 export declare const replayWebhooks: Operation<ReplayWebhooksCall>;
@@ -1444,6 +1477,7 @@ export interface ListBrokersCall {
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
     readonly answer: readonly Broker[];
+    readonly hasPages: false;
 }
 /** List brokers and their capabilities */
 export declare const listBrokers: Operation<ListBrokersCall>;
@@ -1462,6 +1496,7 @@ export interface SearchSymbolsCall {
     };
     readonly body: undefined;
     readonly answer: MarketSymbols;
+    readonly hasPages: false;
 }
 /** Search a broker’s symbols */
 export declare const searchSymbols: Operation<SearchSymbolsCall>;
@@ -1478,6 +1513,7 @@ export interface ReadExpirationsCall {
     };
     readonly body: undefined;
     readonly answer: MarketExpirations;
+    readonly hasPages: false;
 }
 /** Read the option expirations of an underlying */
 export declare const readExpirations: Operation<ReadExpirationsCall>;
@@ -1496,6 +1532,7 @@ export interface ReadChainCall {
     };
     readonly body: undefined;
     readonly answer: MarketChain;
+    readonly hasPages: false;
 }
 /** Read the options chain of an underlying for one expiration */
 export declare const readChain: Operation<ReadChainCall>;
@@ -1512,6 +1549,7 @@ export interface ReadQuoteCall {
     };
     readonly body: undefined;
     readonly answer: MarketQuote;
+    readonly hasPages: false;
 }
 /** Read the last quote of a symbol */
 export declare const readQuote: Operation<ReadQuoteCall>;
@@ -1539,8 +1577,41 @@ export interface ReadBarsCall {
     };
     readonly body: undefined;
     readonly answer: MarketBars;
+    readonly hasPages: true;
 }
 /** Read past bars */
 export declare const readBars: Operation<ReadBarsCall>;
-/** The codes with which a request for an order is refused, by status. */
-export declare const ORDER_REFUSALS: Readonly<Record<number, string>>;
+export declare const USERS: Resource<{
+    readonly create: CreateUserCall;
+    readonly list: ListUsersCall;
+    readonly delete: DeleteUserCall;
+    readonly rotateSecret: RotateUserSecretCall;
+}>;
+export declare const CONNECTIONS: Resource<{
+    readonly create: CreateConnectionCall;
+    readonly list: ListConnectionsCall;
+    readonly claim: ClaimConnectionCall;
+    readonly delete: DeleteConnectionCall;
+    readonly marketDataToken: IssueMarketDataTokenCall;
+}>;
+export declare const MARKET_DATA: Resource<{
+    readonly symbols: SearchSymbolsCall;
+    readonly expirations: ReadExpirationsCall;
+    readonly chain: ReadChainCall;
+    readonly quote: ReadQuoteCall;
+    readonly bars: ReadBarsCall;
+}>;
+export declare const WEBHOOK_ENDPOINTS: Resource<{
+    readonly create: CreateWebhookEndpointCall;
+    readonly list: ListWebhookEndpointsCall;
+    readonly read: ReadWebhookEndpointCall;
+    readonly change: ChangeWebhookEndpointCall;
+    readonly delete: DeleteWebhookEndpointCall;
+    readonly rotateKeys: RotateWebhookKeysCall;
+    readonly test: TestWebhookEndpointCall;
+    readonly deliveries: ListWebhookDeliveriesCall;
+    readonly delivery: ReadWebhookDeliveryCall;
+    readonly replay: ReplayWebhooksCall;
+}>;
+/** Status and code of the refusals of a request for an order, with a space between them. */
+export declare const ORDER_REFUSALS: RegExp;

@@ -1,7 +1,8 @@
 import type { Answer, Exchange } from '../exchange.js';
 import { type Order } from '../generated/openapi.js';
 import type { Operation, OperationShape, Params } from '../operation.js';
-interface OrderShape extends OperationShape {
+/** An operation that answers an order. */
+export interface OrderShape extends OperationShape {
     readonly answer: Order;
 }
 /**
@@ -14,4 +15,3 @@ interface OrderShape extends OperationShape {
  * outcome_unknown, aborted, or why no request got through.
  */
 export declare function commandOnce<S extends OrderShape>(exchange: Exchange, operation: Operation<S>, params: Params<S>, clOrderId: string, isOwnId: boolean, asked: object): Promise<Answer<Order>>;
-export {};

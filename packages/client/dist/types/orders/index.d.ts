@@ -1,4 +1,4 @@
-import { type CancelResults, cancelOrder, listOrders, type NewOrder, type Order, type OrderChange, previewOrder, readOrder } from '../generated/openapi.js';
+import { type CancelOrderCall, type CancelResults, type ListOrdersCall, type NewOrder, type Order, type OrderChange, type PreviewOrderCall, type ReadOrderCall } from '../generated/openapi.js';
 import { type CallOptions } from '../settings.js';
 import { type Call, type Calls, type Lists, type Transport } from '../transport.js';
 import { type CancelAll } from './cancel-all.js';
@@ -20,13 +20,13 @@ export interface Orders {
      */
     place(ticket: OrderTicket, options?: CallOptions): Call<Order>;
     /** Asks what an order would cost. Nothing is placed. */
-    readonly preview: Calls<typeof previewOrder>;
-    readonly read: Calls<typeof readOrder>;
-    readonly list: Lists<typeof listOrders>;
+    readonly preview: Calls<PreviewOrderCall>;
+    readonly read: Calls<ReadOrderCall>;
+    readonly list: Lists<ListOrdersCall>;
     /** Replaces an open order by a new one, once. Answers the new one. */
     modify(change: Modification, options?: CallOptions): Call<Order>;
     /** Requests a cancel. If the order has ended when the request is repeated after a lost answer, the order as it ended. */
-    readonly cancel: Calls<typeof cancelOrder>;
+    readonly cancel: Calls<CancelOrderCall>;
     /** Requests the cancel of every open order in scope, until none is left or the time is over: read the results. */
     cancelAll(scope: CancelAll, options?: CallOptions): Call<CancelResults>;
 }

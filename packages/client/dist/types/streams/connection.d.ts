@@ -27,6 +27,8 @@ export interface ConnectionOptions {
     readonly socket?: SocketConstructor;
     readonly timers?: Timers;
     readonly random?: () => number;
+    /** Asks by HTTP what is at an address at which no WebSocket can be opened. */
+    readonly fetch?: typeof fetch;
 }
 export interface ConnectionHandlers {
     /** Messages can be sent; authenticate. */
@@ -48,19 +50,16 @@ export interface ConnectionHandlers {
 }
 export declare const SYSTEM_TIMERS: Timers;
 /** A WebSocket that is opened again whenever it ends, after a random wait that grows while nothing works. */
-export declare class StreamConnection {
-    #private;
+export interface StreamConnection {
     readonly timers: Timers;
-    /** @throws StreamError setting_invalid */
-    constructor(options: ConnectionOptions, handlers: ConnectionHandlers);
     /** Another one for each connection, so that what was begun in one is not sent in the next. */
-    get session(): object | null;
+    readonly session: object | null;
     /** Authenticated: requests can be sent. */
-    get isReady(): boolean;
+    readonly isReady: boolean;
     /** Milliseconds since the service was last received; null before the first message. */
-    get ageMs(): number | null;
+    readonly ageMs: number | null;
     /** A machine that slept, or a link that is dead, has a socket that is open all the same: until it is given up, this tells. */
-    get isReceiving(): boolean;
+    readonly isReceiving: boolean;
     start(): void;
     /** The handlers are not called any more. */
     stop(): void;
@@ -74,3 +73,5 @@ export declare class StreamConnection {
     end(reason: string): void;
     fail(error: unknown): void;
 }
+/** @throws StreamError setting_invalid */
+export declare function streamConnection(options: ConnectionOptions, handlers: ConnectionHandlers): StreamConnection;

@@ -7,7 +7,7 @@ export declare class StreamError extends Error {
     constructor(code: StreamErrorCode, message: string, reason?: string | null);
 }
 export type StreamErrorCode = 
-/** An option of the stream cannot be used. */
+/** An option of the stream cannot be used, or there is no stream at its address. */
 'setting_invalid'
 /** The credentials or the token were refused three times. */
  | 'credentials_refused'
@@ -23,3 +23,4 @@ export type StreamErrorCode =
  | 'too_many';
 /** Whether it is an error of the REST client that no repetition mends. */
 export declare function isFinal(error: unknown): boolean;
+export declare function invalid(message: string): StreamError;

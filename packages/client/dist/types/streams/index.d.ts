@@ -7,6 +7,7 @@ export { type CopyChange, LiveCopy, type LiveCopyOptions, type StoredCopy, type 
 export { digestOf, type Snapshot } from './copy/records.js';
 export { StreamError, type StreamErrorCode } from './errors.js';
 export type { Bar, BarsOptions, Contract, Depth, HistoryOptions, MarketStatus, Quote, Session, Subscribing, Trade } from './market/items.js';
-export { MarketStream, type MarketStreamOptions } from './market/stream.js';
+export type { MarketStreamOptions } from './market/sessions.js';
+export { MarketStream } from './market/stream.js';
 export type { Reading } from './reader.js';
 export { eventsOf, recordsOf } from './rest.js';

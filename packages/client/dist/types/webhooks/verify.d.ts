@@ -43,4 +43,4 @@ export interface Webhook {
  *
  * @throws WebhookError whose `code` says why it is refused.
  */
-export declare function verifyWebhook(options: VerifyWebhookOptions): Promise<Webhook>;
+export declare function verifyWebhook(options?: VerifyWebhookOptions): Promise<Webhook>;

@@ -1,8 +1,8 @@
-import { type ConnectionOptions, type Incoming, StreamConnection } from '../connection.ts'
-import { StreamError } from '../errors.ts'
-import { Follower, type ReadEvents } from './follower.ts'
+import { type ConnectionOptions, type Incoming, streamConnection } from '../connection.ts'
+import { invalid, StreamError } from '../errors.ts'
+import { followerOf, type ReadEvents } from './follower.ts'
 import type { Following } from './items.ts'
-import { UserSubscription } from './subscription.ts'
+import { type UserSubscription, userSubscription } from './subscription.ts'
 
 /** `url`: the broker update stream, such as `wss://trunkline.example.com/stream`. */
 export interface BrokerStreamOptions extends ConnectionOptions {
@@ -15,8 +15,8 @@ export interface BrokerStreamOptions extends ConnectionOptions {
 }
 
 export interface FollowOptions {
-  /** The `seq` of the last update that you have. Left out: begin with a snapshot. */
-  readonly after?: number
+  /** The `seq` of the last update that you have. Left out or null: begin with a snapshot. */
+  readonly after?: number | null | undefined
   readonly signal?: AbortSignal
 }
 
@@ -26,36 +26,16 @@ const WAITING_MAX = 10_000
 
 /** Updates of many users over one connection, which is open while somebody follows. */
 export class BrokerStream {
-  readonly #options: BrokerStreamOptions
-  readonly #connection: StreamConnection
-  readonly #users = new Map<string, UserSubscription>()
-  #followed = 0
+  readonly #sessions
 
+  /** @throws StreamError setting_invalid */
   constructor(options: BrokerStreamOptions) {
-    this.#options = options
-    this.#connection = new StreamConnection(options, {
-      opened: () => undefined,
-      received: (message, wasSilent) => {
-        this.#received(message)
-        if (wasSilent) for (const { follower } of this.#users.values()) follower?.receivedAgain()
-      },
-      ended: reason => {
-        for (const [userId, user] of this.#users) {
-          user.interrupted(reason)
-          this.#forget(userId, user)
-        }
-      },
-      failed: error => {
-        for (const { follower } of [...this.#users.values()]) follower?.end(error)
-      },
-      ping: () => ({ action: 'ping' }),
-      secret: () => options.clientSecret
-    })
+    this.#sessions = brokerSessions(options)
   }
 
   /** Milliseconds since the service was last received, null before the first message. A working connection is at most about 20 s old. */
   get ageMs(): number | null {
-    return this.#connection.ageMs
+    return this.#sessions.ageMs()
   }
 
   /**
@@ -63,75 +43,102 @@ export class BrokerStream {
    * the signal aborts.
    * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
    */
-  follow(userId: string, { after, signal }: FollowOptions = {}): Following {
-    const user = this.#users.get(userId) ?? new UserSubscription(userId, this.#connection)
-    if (user.follower !== null) throw new StreamError('followed_already', `${userId} is followed already`)
-    if (this.#followed >= USERS_MAX) throw new StreamError('too_many', `one stream follows at most ${USERS_MAX} users`)
-    const { waitingMax = WAITING_MAX, readEvents } = this.#options
-    // The service refuses the first two without naming the user, so that its answer would be awaited in vain.
-    if (
-      !/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId) ||
-      !Number.isSafeInteger(after ?? 0) ||
-      Number(after) < 0 ||
-      !(waitingMax > 0)
-    )
-      throw new StreamError('setting_invalid', 'no user_id, no seq, or no waitingMax')
-    const { timers } = this.#connection
-    const options = { userId, after: after ?? null, waitingMax, readEvents, timers }
-    const follower = new Follower(options, user, () => this.#left(userId, user))
-    user.follower = follower
-    this.#users.set(userId, user)
-    this.#followed += 1
-    follower.stopWith(signal)
-    if (follower.isEnded) return follower
-    this.#connection.start()
-    user.settle()
-    return follower
+  follow(userId: string, options: FollowOptions = {}): Following {
+    return this.#sessions.follow(userId, options)
   }
+}
 
-  #left(userId: string, user: UserSubscription): void {
-    user.follower = null
-    this.#followed -= 1
-    user.settle()
-    this.#forget(userId, user)
-    if (this.#followed > 0) return
-    this.#users.clear()
-    this.#connection.stop()
-  }
+function brokerSessions(options: BrokerStreamOptions = Object()) {
+  const { url, clientId, clientSecret, waitingMax = WAITING_MAX, readEvents } = options
+  const users = new Map<string, UserSubscription>()
+  let followed = 0
+  // There, nobody would greet.
+  if (/\/market-data\/stream$/.test(url)) throw invalid('url is of market data: the broker stream is at /stream')
+  if (!(waitingMax > 0)) throw invalid(`waitingMax is a number from 1 on, and was ${waitingMax}`)
+
+  const connection = streamConnection(options, {
+    opened: () => undefined,
+    received(message, wasSilent) {
+      received(message)
+      if (wasSilent) for (const { follower } of users.values()) follower?.receivedAgain()
+    },
+    ended(reason) {
+      for (const [userId, user] of users) {
+        user.interrupted(reason)
+        forget(userId, user)
+      }
+    },
+    failed: error => {
+      for (const { follower } of [...users.values()]) follower?.end(error)
+    },
+    ping: () => ({ action: 'ping' }),
+    secret: () => clientSecret
+  })
 
   /** Until the service has answered that a user is unsubscribed, the answer is waited for. */
-  #forget(userId: string, user: UserSubscription): void {
-    if (user.isIdle) this.#users.delete(userId)
+  function forget(userId: string, user: UserSubscription): void {
+    if (user.isIdle()) users.delete(userId)
   }
 
-  #received(message: Incoming): void {
-    const { clientId, clientSecret } = this.#options
+  function received(message: Incoming): void {
     switch (message.type) {
       case 'welcome':
-        this.#connection.send({ action: 'authenticate', client_id: clientId, client_secret: clientSecret, extensions: ['stream_status'] })
+        connection.send({ action: 'authenticate', client_id: clientId, client_secret: clientSecret, extensions: ['stream_status'] })
         break
       case 'auth_error':
-        this.#connection.refused(String(message.message))
+        connection.refused(String(message.message))
         break
       case 'auth_success':
-        this.#connection.ready()
+        connection.ready()
         // With all topics, `seq` has no gap, so a missing update is noticed.
-        this.#connection.send({ action: 'subscribe', topics: ['all'] })
-        for (const user of this.#users.values()) user.settle()
+        connection.send({ action: 'subscribe', topics: ['all'] })
+        for (const user of users.values()) user.settle()
         break
       default:
-        this.#receivedOf(message)
+        receivedOf(message)
     }
   }
 
-  #receivedOf(message: Incoming): void {
+  function receivedOf(message: Incoming): void {
     const { user_id: id, type } = message
     // A request was not read, so its answer would be awaited in vain.
     if (id === undefined && (type === 'error' || type === 'subscription_failed')) throw new Error(String(message.message))
     const userId = String(id)
-    const user = this.#users.get(userId)
+    const user = users.get(userId)
     if (user === undefined) return
     user.received(message)
-    this.#forget(userId, user)
+    forget(userId, user)
+  }
+
+  return {
+    ageMs: () => connection.ageMs,
+    follow(userId: string, { after = null, signal }: FollowOptions): Following {
+      // The service refuses these without naming the user, so that its answer would be awaited in vain.
+      if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))
+        throw invalid('a user_id has 1 to 64 characters, and no space at its ends')
+      if (!(Number.isSafeInteger(after ?? 0) && Number(after) >= 0)) throw invalid(`after is the seq of an update, and was ${after}`)
+      const user = users.get(userId) ?? userSubscription(userId, connection)
+      if (user.follower !== null)
+        throw new StreamError('followed_already', `${userId} has a reader in this stream: end it first, or make another stream`)
+      if (followed >= USERS_MAX) throw new StreamError('too_many', `one stream follows at most ${USERS_MAX} users: make another one`)
+      const follower = followerOf({ userId, after, waitingMax, readEvents, timers: connection.timers }, user, () => {
+        user.follower = null
+        followed -= 1
+        user.settle()
+        forget(userId, user)
+        if (followed > 0) return
+        users.clear()
+        connection.stop()
+      })
+      user.follower = follower
+      users.set(userId, user)
+      followed += 1
+      follower.stopWith(signal)
+      if (!follower.isEnded()) {
+        connection.start()
+        user.settle()
+      }
+      return follower
+    }
   }
 }

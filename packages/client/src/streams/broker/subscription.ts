@@ -6,9 +6,9 @@ import { isHealth, isUpdate, numberIn } from './parse.ts'
 /** One reader of the user, as its subscription needs it. */
 export interface Subscriber {
   /** The number after which the service shall send updates; null: it begins with a snapshot. */
-  readonly after: number | null
+  after(): number | null
   /** Whether it wants no updates at present. */
-  readonly isWaiting: boolean
+  isWaiting(): boolean
   interrupted(reason: string): void
   subscribed(seq: number): void
   refused(message: string): void
@@ -18,7 +18,7 @@ export interface Subscriber {
   deleted(): void
   /** The service was received again after a silence. */
   receivedAgain(): void
-  end(error: unknown): void
+  end(error?: unknown): void
 }
 
 /** What the present session of the service does for the user. */
@@ -28,74 +28,72 @@ type State = 'off' | 'asked' | 'on' | 'leaving'
  * One user in the stream. At most one request about a user is under way, and what the service sends belongs to the follower that asked for
  * it: an answer is never taken for that to another request, however fast followers come and go.
  */
-export class UserSubscription {
+export interface UserSubscription {
   /** The one that wants updates now; null: none does. */
-  follower: Subscriber | null = null
-  readonly #userId: string
-  readonly #connection: StreamConnection
-  #state: State = 'off'
-  /** The follower for which the present subscription was asked for. */
-  #asker: Subscriber | null = null
-
-  constructor(userId: string, connection: StreamConnection) {
-    this.#userId = userId
-    this.#connection = connection
-  }
-
+  follower: Subscriber | null
   /** Neither wanted, nor known to the session. */
-  get isIdle(): boolean {
-    return this.follower === null && this.#state === 'off'
-  }
-
+  isIdle(): boolean
   /** Whether the service sends updates to this follower, and was received lately. */
-  isOnFor(follower: Subscriber): boolean {
-    return this.#connection.isReceiving && this.#state === 'on' && this.#asker === follower && this.follower === follower
-  }
-
+  isOnFor(follower: Subscriber): boolean
   /** Asks for what is wanted and not there yet, unless an answer is awaited. */
-  settle(): void {
-    const { follower } = this
-    if (!this.#connection.isReady) return
-    const wanting = follower?.isWaiting === true ? null : follower
-    if (this.#state === 'on' && (wanting === null || wanting !== this.#asker)) this.#ask('leaving', 'unsubscribe_user')
-    else if (this.#state === 'off' && wanting !== null) {
-      this.#asker = wanting
-      this.#ask('asked', 'subscribe_user', wanting.after === null ? {} : { after: wanting.after })
-    }
-  }
-
+  settle(): void
   /** The session has ended. */
-  interrupted(reason: string): void {
-    this.#state = 'off'
-    this.follower?.interrupted(reason)
+  interrupted(reason: string): void
+  /** @throws Error so that the session ends and the next one goes on from what came */
+  received(message: Incoming): void
+}
+
+export function userSubscription(userId: string, connection: StreamConnection): UserSubscription {
+  let state: State = 'off'
+  /** The follower for which the present subscription was asked for. */
+  let asker: Subscriber | null = null
+
+  function ask(next: State, action: string, more: object = {}): void {
+    state = next
+    connection.send({ action, user_id: userId, ...more })
   }
 
-  /** @throws Error so that the session ends and the next one goes on from what came */
-  received(message: Incoming): void {
-    const follower = this.#asker === this.follower ? this.follower : null
-    if (message.type === 'user_subscribed' || message.type === 'subscription_failed') {
-      if (this.#state !== 'asked') return
-      const isOn = message.type === 'user_subscribed'
-      this.#state = isOn ? 'on' : 'off'
-      if (isOn) follower?.subscribed(numberIn(message))
-      else follower?.refused(String(message.message))
-      this.settle()
-    } else if (message.type === 'user_unsubscribed') {
-      const wasOn = this.#state === 'on'
-      if (!wasOn && this.#state !== 'leaving') return
-      this.#state = 'off'
-      // Without a request, it means that the user was deleted, or disabled.
-      if (wasOn) follower?.deleted()
-      this.settle()
-    } else if (this.#state === 'on' && follower !== null) {
-      if (isUpdate(message)) follower.update(message)
-      else if (isHealth(message)) follower.healthIs(message)
-      else if (message.type === 'caught_up') follower.caughtUp(numberIn(message))
+  const user: UserSubscription = {
+    follower: null,
+    isIdle: () => user.follower === null && state === 'off',
+    isOnFor: follower => connection.isReceiving && state === 'on' && asker === follower && user.follower === follower,
+    settle() {
+      if (!connection.isReady) return
+      const wanting = user.follower?.isWaiting() ? null : user.follower
+      if (state === 'on' && (wanting === null || wanting !== asker)) ask('leaving', 'unsubscribe_user')
+      else if (state === 'off' && wanting !== null) {
+        asker = wanting
+        const after = wanting.after()
+        ask('asked', 'subscribe_user', after === null ? {} : { after })
+      }
+    },
+    interrupted(reason) {
+      state = 'off'
+      user.follower?.interrupted(reason)
+    },
+    received(message) {
+      const { type } = message
+      const follower = asker === user.follower ? asker : null
+      if (type === 'user_subscribed' || type === 'subscription_failed') {
+        if (state !== 'asked') return
+        const isOn = type === 'user_subscribed'
+        state = isOn ? 'on' : 'off'
+        if (isOn) follower?.subscribed(numberIn(message))
+        else follower?.refused(String(message.message))
+        user.settle()
+      } else if (type === 'user_unsubscribed') {
+        const wasOn = state === 'on'
+        if (!wasOn && state !== 'leaving') return
+        state = 'off'
+        // Without a request, it means that the user was deleted, or disabled.
+        if (wasOn) follower?.deleted()
+        user.settle()
+      } else if (state === 'on' && follower !== null) {
+        if (isUpdate(message)) follower.update(message)
+        else if (isHealth(message)) follower.healthIs(message)
+        else if (type === 'caught_up') follower.caughtUp(numberIn(message))
+      }
     }
   }
-
-  #ask(state: State, action: string, more: object = {}): void {
-    this.#state = state
-    this.#connection.send({ action, user_id: this.#userId, ...more })
-  }
+  return user
 }

@@ -1,7 +1,7 @@
 import type { Incoming, Timers } from '../connection.ts'
 import { StreamError } from '../errors.ts'
-import { Queue } from '../queue.ts'
-import { Reader } from '../reader.ts'
+import { queueOf } from '../queue.ts'
+import { type Reader, readerOf } from '../reader.ts'
 import type { Channel } from './channels.ts'
 import type { MarketStatus, Subscribing } from './items.ts'
 
@@ -13,76 +13,61 @@ export interface Subscription {
   interrupted(reason: string): void
   /** The service took it; updates follow. */
   accepted(): void
-  end(error: unknown): void
+  end(error?: unknown): void
 }
 
 /** Items that may wait. Closed bars and trades are never merged, so a reader that is slower than this ends with an error. */
 const WAITING_MAX = 100_000
 
-export class ChannelSubscription<T> extends Reader<T> implements Subscription {
-  readonly #channel: Channel<T>
-  readonly #onStatus: Subscribing['onStatus']
-  readonly #timers: Timers
-  readonly #leave: () => void
-  readonly #queue = new Queue<T>()
+/**
+ * What one reader of a channel iterates over.
+ * @param left called once, when nothing is wanted any more
+ */
+export function subscriptionOf<T>(
+  channel: Channel<T>,
+  onStatus: Subscribing['onStatus'],
+  timers: Timers,
+  left: () => void
+): Reader<T> & Subscription {
+  const queue = queueOf<T>()
   /** What was reported last: a reason, or null for current data. */
-  #reported: string | null | undefined
+  let reported: string | null | undefined
   /** When the data was current for certain; null: not yet. */
-  #currentMs: number | null = null
+  let currentMs: number | null = null
+  const reader = readerOf(queue.take, left)
 
-  /** @param leave called once, when nothing is wanted any more */
-  constructor(channel: Channel<T>, onStatus: Subscribing['onStatus'], timers: Timers, leave: () => void) {
-    super()
-    this.#channel = channel
-    this.#onStatus = onStatus
-    this.#timers = timers
-    this.#leave = leave
-  }
-
-  request(): object {
-    return this.#channel.request(this.#currentMs === null ? null : this.#timers.nowMs() - this.#currentMs)
-  }
-
-  accepted(): void {
-    this.#current()
-    this.#channel.accepted?.()
-  }
-
-  put(update: Incoming): void {
-    this.#current()
-    this.#channel.put(update, this.#queue)
-    this.wake()
-    if (this.#queue.length > WAITING_MAX) this.end(new StreamError('too_slow', `${WAITING_MAX} updates wait for their reader`))
-  }
-
-  interrupted(reason: string): void {
-    void this.#report(reason)
-  }
-
-  protected take(): T | undefined {
-    return this.#queue.take()
-  }
-
-  protected ended(): void {
-    this.#leave()
-  }
-
-  #current(): void {
-    const nowMs = this.#timers.nowMs()
-    if (this.#currentMs !== null && this.#reported !== null) this.#channel.resumed?.(nowMs - this.#currentMs)
-    this.#currentMs = nowMs
-    void this.#report(null)
+  function current(): void {
+    const now = timers.nowMs()
+    if (currentMs !== null && reported !== null) channel.resumed?.(now - currentMs)
+    currentMs = now
+    void report(null)
   }
 
   /** Never rejects: other subscriptions of the same connection must not suffer. */
-  async #report(reason: string | null): Promise<void> {
-    if (reason === this.#reported) return
-    this.#reported = reason
+  async function report(reason: string | null): Promise<void> {
+    if (reason === reported) return
+    reported = reason
     const status: MarketStatus = reason === null ? { isLive: true } : { isLive: false, reason }
     try {
-      await this.#onStatus?.(status)
+      await onStatus?.(status)
     } catch {
       // It only watches.
     }
+  }
+
+  return {
+    ...reader,
+    request: () => channel.request(currentMs === null ? null : timers.nowMs() - currentMs),
+    accepted() {
+      current()
+      channel.accepted?.()
+    },
+    put(update) {
+      current()
+      channel.put(update, queue)
+      reader.wake()
+      if (queue.length() > WAITING_MAX) reader.end(new StreamError('too_slow', `${WAITING_MAX} updates wait for their reader`))
+    },
+    interrupted: reason => void report(reason)
   }
 }

@@ -11,13 +11,14 @@ export interface BrokerStreamOptions extends ConnectionOptions {
     readonly waitingMax?: number;
 }
 export interface FollowOptions {
-    /** The `seq` of the last update that you have. Left out: begin with a snapshot. */
-    readonly after?: number;
+    /** The `seq` of the last update that you have. Left out or null: begin with a snapshot. */
+    readonly after?: number | null | undefined;
     readonly signal?: AbortSignal;
 }
 /** Updates of many users over one connection, which is open while somebody follows. */
 export declare class BrokerStream {
     #private;
+    /** @throws StreamError setting_invalid */
     constructor(options: BrokerStreamOptions);
     /** Milliseconds since the service was last received, null before the first message. A working connection is at most about 20 s old. */
     get ageMs(): number | null;
@@ -26,5 +27,5 @@ export declare class BrokerStream {
      * the signal aborts.
      * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
      */
-    follow(userId: string, { after, signal }?: FollowOptions): Following;
+    follow(userId: string, options?: FollowOptions): Following;
 }

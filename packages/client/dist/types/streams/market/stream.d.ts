@@ -1,14 +1,10 @@
-import { type ConnectionOptions } from '../connection.js';
 import type { Reading } from '../reader.js';
 import type { Bar, BarsOptions, Contract, Depth, HistoryOptions, Quote, Session, Subscribing, Trade } from './items.js';
-/** `url`: the market data stream, such as `wss://trunkline.example.com/market-data/stream`. */
-export interface MarketStreamOptions extends ConnectionOptions {
-    /** Gets an access token of the connection. Called at first, and when the service takes the last one no longer. */
-    readonly token: () => Promise<string>;
-}
+import { type MarketStreamOptions } from './sessions.js';
 /** Market data of one connection of a user, over one WebSocket that is open while somebody reads. Subscriptions outlive it. */
 export declare class MarketStream {
     #private;
+    /** @throws StreamError setting_invalid */
     constructor(options: MarketStreamOptions);
     /** Milliseconds since the service was last received, null before the first message. */
     get ageMs(): number | null;

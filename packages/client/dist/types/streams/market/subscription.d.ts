@@ -1,5 +1,5 @@
 import type { Incoming, Timers } from '../connection.js';
-import { Reader } from '../reader.js';
+import { type Reader } from '../reader.js';
 import type { Channel } from './channels.js';
 import type { Subscribing } from './items.js';
 /** What the stream needs of a subscription, whatever its kind. */
@@ -10,16 +10,10 @@ export interface Subscription {
     interrupted(reason: string): void;
     /** The service took it; updates follow. */
     accepted(): void;
-    end(error: unknown): void;
+    end(error?: unknown): void;
 }
-export declare class ChannelSubscription<T> extends Reader<T> implements Subscription {
-    #private;
-    /** @param leave called once, when nothing is wanted any more */
-    constructor(channel: Channel<T>, onStatus: Subscribing['onStatus'], timers: Timers, leave: () => void);
-    request(): object;
-    accepted(): void;
-    put(update: Incoming): void;
-    interrupted(reason: string): void;
-    protected take(): T | undefined;
-    protected ended(): void;
-}
+/**
+ * What one reader of a channel iterates over.
+ * @param left called once, when nothing is wanted any more
+ */
+export declare function subscriptionOf<T>(channel: Channel<T>, onStatus: Subscribing['onStatus'], timers: Timers, left: () => void): Reader<T> & Subscription;
