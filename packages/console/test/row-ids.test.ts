@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { distinctIds } from '../src/row-ids.ts'
 
-test('rows that have one id are told apart, and the older ones keep theirs when another comes', () => {
+test('rows that have one id stay distinct, and the older ones keep theirs when another comes', () => {
   const ids = distinctIds(['a', 'b', 'a', 'a'])
   assert.equal(new Set(ids).size, 4)
   assert.deepEqual(distinctIds(['a', 'a', 'b', 'a', 'a']).slice(1), ids)

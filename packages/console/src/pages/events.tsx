@@ -110,7 +110,7 @@ function EventItem({ user, event }: { readonly user: string; readonly event: Use
         <summary>
           <code>{event.seq}</code> {event.type} <span className="hint">{summaryOf(event.data)}</span>
         </summary>
-        <CopyText text={event.event_id} what="event id" /> <CopyRowRequest request={request} what={`update ${event.seq}`} />
+        <CopyText text={event.event_id} what="event id" /> <CopyRowRequest request={request} what={`the update ${event.seq}`} />
         <pre>{text}</pre>
       </details>
     </li>

@@ -88,13 +88,13 @@ export function settlementOf({ submission }: Order, changes: readonly LoggedChan
   const event = changes.find(({ data }) => data.submission.state === state && data.submission.since === since) ?? null
   // The record says `reply` of an order that was not sent, to which there was none.
   const knownBy = kind === 'settled' && attempts === 0 ? null : method
-  const evidence = { submission_state: state, known_by: knownBy, ...(event === null ? NOT_KNOWN : saidAt(event)) }
+  const evidence = { submission_state: state, known_by: knownBy, ...(event === null ? NOT_KNOWN : brokerPartOf(event)) }
   return { step: { kind, at: since, source: event === null ? 'order' : 'event', evidence }, event }
 }
 
 const NOT_KNOWN = { seq: null, event_id: null, broker_order_id: null, broker_status: null, broker_message: null, reject_code: null }
 
-function saidAt({ seq, eventId, data }: LoggedChange): Readonly<Record<keyof typeof NOT_KNOWN, string | number | null>> {
+function brokerPartOf({ seq, eventId, data }: LoggedChange): Readonly<Record<keyof typeof NOT_KNOWN, string | number | null>> {
   const { brokerOrderId, brokerStatus, brokerMessage, rejectCode } = data
   return {
     seq,

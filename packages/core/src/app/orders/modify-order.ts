@@ -143,7 +143,7 @@ function changed(before: Decimal | null, after: Decimal | null): Decimal | null 
   return after === null || areEqual(before, after) ? before : after
 }
 
-/** The new order's terms. @throws ServiceError field_invalid: nothing changes; order_not_supported: a quantity becomes an amount, or back */
+/** The new order's terms. @throws ServiceError field_invalid if nothing changes; order_not_supported if a quantity becomes an amount. */
 export function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
   const changes = [request.quantity, request.notional, request.limitPrice, request.stopPrice]
   if (changes.every(change => change === null)) {
