@@ -250,8 +250,10 @@ async function start(
     monotonicMs: () => clock.monotonicMs()
   })
   serveConsole(http, nothingHere)
+  const settling = settlingOver(app)
   const operators = operatorsApi(http, app, {
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, publicUrl: () => publicUrl },
+    ...{ settling, abandoned: opened.audit, webhooks: webhooks.ports },
     service: {
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
       problem: () => readiness.problem()
@@ -321,7 +323,7 @@ async function start(
   const admin = new Admin({
     ...deps,
     store: opened,
-    ...settlingOver(app),
+    settling,
     keys: () => keys,
     webhooks: webhooks.ports,
     demoFile: demoFile.path,

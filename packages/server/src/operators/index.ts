@@ -27,6 +27,9 @@ const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
 export interface OperatorsOptions {
   readonly operators: OperatorStore
   readonly reads: OperatorReads
+  readonly settling: OperatorDeps['settling']
+  readonly abandoned: OperatorDeps['abandoned']
+  readonly webhooks: OperatorDeps['webhooks']
   readonly requests: RequestLog
   readonly service: ServiceState
   readonly others: OtherNodes
@@ -44,7 +47,7 @@ interface MountedApi {
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, reads, requests, service, others, publicUrl } = options
+  const { operators, requests, service, others, publicUrl, ...parts } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
@@ -53,9 +56,9 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
   const { mirrors, ownership, clock, log } = app
   const nodes = new OperatorNodes({ service, requests, mirrors, others, ownership, clock, log })
   const deps: OperatorDeps = {
+    ...parts,
     app,
     operators,
-    reads,
     access,
     nodes,
     waits: new EventWaits(app),
