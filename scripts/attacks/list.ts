@@ -268,7 +268,17 @@ export const AREAS: readonly Area[] = [
         attack: 'A page of another site that exchanges an operator’s code, or acts with the cookie of a session',
         outcome: 'refused: the request needs the service’s origin and a header that no form sends'
       },
-      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' }
+      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' },
+      {
+        id: 'S88',
+        attack: 'The secret of a webhook endpoint that an operator made, looked for in later answers, the audit log and the log',
+        outcome: 'in the answer that made it, and nowhere else'
+      },
+      {
+        id: 'S89',
+        attack: 'A webhook endpoint of one platform that an operator’s request names under another',
+        outcome: '404, and nothing is changed'
+      }
     ]
   }
 ]

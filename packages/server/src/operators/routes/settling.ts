@@ -43,7 +43,7 @@ nothing ends them: look for each in the account at the broker, and inform its ow
     description: `An order of unknown outcome is then \`rejected\` (\`not_received\`, method \`operator\`), and its owner gets the update. Check the account at the broker first:
 the service asks the broker too, unless \`unseen\`. It refuses while the order may still be on its way, and while the broker shows one that may be it.
 With several nodes, it refuses everywhere but at the node that owns the order’s user, which the message names. A repetition is refused: the outcome is known.
-Of two at once, one ends the order.`,
+Of two at once, one ends the order, and both are answered with it.`,
     failures: ['order_not_found', 'order_not_settled', 'broker_unavailable'],
     params: { order_id: uuidInPath<OrderId>('The order.') },
     body: settlingTicket,

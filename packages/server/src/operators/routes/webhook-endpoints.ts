@@ -200,7 +200,7 @@ them. Of two at once, both are carried out.`,
     operationId: 'deleteOperatorWebhookEndpoint',
     summary: 'Delete a webhook endpoint',
     description:
-      'Also erases its deliveries, and where it was: it cannot be brought back. A repetition finds nothing (`webhook_endpoint_not_found`). Of two at once, one deletes.',
+      'Also erases its deliveries, and where it was: it cannot be brought back. A repetition finds nothing (`webhook_endpoint_not_found`). Of two at once, one deletes it, and both may be answered so.',
     failures,
     params,
     success: { status: 200, description: 'The endpoint was deleted.', schema: deletedEndpoint },
