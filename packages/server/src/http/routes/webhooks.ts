@@ -223,7 +223,12 @@ ${TESTS_PER_MINUTE} of them a minute at most.`,
 ]
 
 /** What a request wants sent again. @throws ServiceError field_invalid */
-export function replayWanted({ message_id: messageId, user_id: userId, from_seq: from, to_seq: to }: Static<typeof replayTicket>): ReplayWanted {
+export function replayWanted({
+  message_id: messageId,
+  user_id: userId,
+  from_seq: from,
+  to_seq: to
+}: Static<typeof replayTicket>): ReplayWanted {
   const ofUser = { user_id: userId, from_seq: from, to_seq: to }
   const given = Object.entries(ofUser).filter(([, value]) => value !== undefined)
   if (messageId !== undefined) {
