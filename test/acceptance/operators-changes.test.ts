@@ -117,7 +117,7 @@ describe('changes by the API for operators', () => {
     const session = await stage.session()
     const disabled = await change('POST', `${ofPlatform()}/disable`)
     assert.ok(disabled.disabled_at !== null)
-    await session.closed
+    await session.ended()
     await until(async () => (await asPlatform()).status === 401, 'the platform is locked out')
     const again = await change('POST', `${ofPlatform()}/disable`)
     assert.ok(again.disabled_at > disabled.disabled_at)

@@ -3,8 +3,10 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { Fill, OperatorOrder as Order } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
+import { EndOrder, isUnresolved } from '../parts/never-received.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
@@ -23,6 +25,12 @@ export function OrderPage(): ReactNode {
     <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
       {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
       {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts facts={outcomeOf(order.data)} />}
+      {order.data !== undefined && isUnresolved(order.data) && (
+        <>
+          <NeedsManage />
+          <EndOrder order={order.data} />
+        </>
+      )}
       <Steps orderId={orderId} />
       {order.data !== undefined && (
         <section aria-labelledby="record">

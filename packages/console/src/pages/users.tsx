@@ -3,7 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorUser } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyText } from '../parts/copy.tsx'
+import { UserSwitch } from '../parts/disabling.tsx'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlatform } from '../parts/platform.ts'
@@ -40,7 +42,8 @@ const COLUMNS: readonly Column<OperatorUser>[] = [
         </Link>
       </>
     )
-  }
+  },
+  { name: 'Change', cell: user => <UserSwitch user={user} /> }
 ]
 
 /** The list of users. */
@@ -56,6 +59,7 @@ export function UsersPage(): ReactNode {
   ] as const
   return (
     <Page title="Users" request={request}>
+      <NeedsManage />
       <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {request === undefined ? (
         <Empty>
