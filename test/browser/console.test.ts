@@ -245,11 +245,12 @@ describe('the console', () => {
   })
 
   test('a change whose answer was lost is shown as unknown, and what is so is read again', async () => {
-    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    await using walk = await visit(browser, { storageState: session }, { refusals: /^502: / })
     const { page } = walk
+    // A proxy gives up; the service has done it.
     await page.route('**/admin/v1/users/*/disable', async route => {
       await route.fetch()
-      await route.abort()
+      await route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' })
     })
     await open(page, `/users/${userKey}`)
     await page.getByRole('button', { name: 'Disable…' }).click()
