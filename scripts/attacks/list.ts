@@ -293,7 +293,17 @@ export const AREAS: readonly Area[] = [
         attack: 'Somebody whom the provider knows and nobody granted a scope, or with an unverified email address',
         outcome: 'refused with what to ask, and noted in the audit log'
       },
-      { id: 'S94', attack: 'A login whose page to return to is elsewhere', outcome: 'refused: only pages of the console' }
+      { id: 'S94', attack: 'A login whose page to return to is elsewhere', outcome: 'refused: only pages of the console' },
+      {
+        id: 'S95',
+        attack: 'The secret of a webhook endpoint that an operator made, looked for in later answers, the audit log and the log',
+        outcome: 'in the answer that made it, and nowhere else'
+      },
+      {
+        id: 'S96',
+        attack: 'A webhook endpoint of one platform that an operator’s request names under another',
+        outcome: '404, and nothing is changed'
+      }
     ]
   }
 ]

@@ -15,13 +15,15 @@ export const GENERATED = resolve(import.meta.dirname, '..', '..', 'packages/cons
 /** Only addresses in the document depend on it, and none of them is generated. */
 const ANY_URL = 'http://127.0.0.1'
 
+type Content = { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 interface Described {
   readonly summary: string
   readonly parameters: readonly { readonly name: string; readonly in: 'path' | 'query' }[]
-  readonly responses: Readonly<Record<string, { readonly content: { readonly 'application/json': { readonly schema: Schema } } }>>
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
 }
 interface Document {
-  readonly paths: Readonly<Record<string, { readonly get?: Described }>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
@@ -32,26 +34,44 @@ export function generate(folder: string): void {
     '// Generated from /admin/v1/openapi.json of the service by `npm run console`. Never edited.\n',
     ...Object.entries(components.schemas).map(([name, schema]) => declaration(name, schema, false)),
     '/** What can be read, by its path below `/admin/v1`: the names of its parts and filters, and its answer. */',
-    `export interface Reads {\n${Object.entries(paths).flatMap(readOf).join('')}}\n`
+    `export interface Reads {\n${Object.entries(paths).flatMap(readOf).join('')}}\n`,
+    '/** What can be changed, by its method and path: the names of its parts, its body, and its answer. */',
+    `export interface Changes {\n${Object.entries(paths).flatMap(changesOf).join('')}}\n`
   ].join('\n')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'admin.ts'), text)
 }
 
-function readOf([path, { get }]: readonly [string, { readonly get?: Described }]): readonly string[] {
+type AtPath = readonly [path: string, methods: Readonly<Record<string, Described>>]
+
+function readOf([path, { get }]: AtPath): readonly string[] {
   if (get === undefined) return []
-  const names = (place: 'path' | 'query') => {
-    const own = get.parameters.filter(parameter => parameter.in === place).map(({ name }) => `'${name}'`)
-    return own.length === 0 ? 'never' : own.join(' | ')
-  }
-  const answer = get.responses['200']
-  if (answer === undefined) throw new Error(`${path} answers nothing`)
-  const members = [
-    `parts: ${names('path')}`,
-    `filters: ${names('query')}`,
-    `answer: ${typeOf(answer.content['application/json'].schema, '    ', false)}`
-  ]
-  return [`${comment(get.summary, '  ')}  readonly '${path}': {\n${members.map(member => `    readonly ${member}\n`).join('')}  }\n`]
+  return [member(path, get, { parts: namesOf(get, 'path'), filters: namesOf(get, 'query'), answer: answerOf(get) })]
+}
+
+function changesOf([path, methods]: AtPath): readonly string[] {
+  return Object.entries(methods).flatMap(([method, described]) => {
+    if (method === 'get') return []
+    const { requestBody } = described
+    const body = requestBody === undefined ? 'undefined' : typeOf(requestBody.content['application/json'].schema, '    ', true)
+    return [member(`${method.toUpperCase()} ${path}`, described, { parts: namesOf(described, 'path'), body, answer: answerOf(described) })]
+  })
+}
+
+function member(name: string, { summary }: Described, types: Readonly<Record<string, string>>): string {
+  const members = Object.entries(types).map(([each, type]) => `    readonly ${each}: ${type}\n`)
+  return `${comment(summary, '  ')}  readonly '${name}': {\n${members.join('')}  }\n`
+}
+
+function namesOf({ parameters }: Described, place: 'path' | 'query'): string {
+  const own = parameters.filter(parameter => parameter.in === place).map(({ name }) => `'${name}'`)
+  return own.length === 0 ? 'never' : own.join(' | ')
+}
+
+function answerOf({ responses }: Described): string {
+  const answer = responses['200'] ?? responses['201']
+  if (answer === undefined) throw new Error('an operation answers nothing')
+  return typeOf(answer.content['application/json'].schema, '    ', false)
 }
 
 if (process.argv[1] === import.meta.filename) {

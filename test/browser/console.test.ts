@@ -5,6 +5,7 @@ import { chromiumLaunchOptions } from '@trunkline/testkit/chromium'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Body } from '../acceptance/api.ts'
 import { Stage, type Trader } from '../acceptance/stream-stage.ts'
+import { WebhookReceiver } from '../acceptance/webhook-receiver.ts'
 import { fits, passesAxe, RULES_OF_COLOR, SCHEMES, WIDTHS } from './fitness.ts'
 import { headingOf } from './stage.ts'
 import { visit } from './visit.ts'
@@ -20,7 +21,7 @@ describe('the console', () => {
   let session: NonNullable<BrowserContextOptions['storageState']>
   let userKey: string
   before(async () => {
-    stage = await Stage.open('embedded')
+    stage = await Stage.open('embedded', { TRUNKLINE_WEBHOOK_NETWORKS: '127.0.0.0/8' })
     browser = await chromium.launch(chromiumLaunchOptions())
     trader = await stage.trader()
     filled = await trader.buy('2')
@@ -291,6 +292,85 @@ describe('the console', () => {
     assert.doesNotMatch(copied, /cookie|os_/)
   })
 
+  test('an endpoint is made, tried and disabled by keyboard, and the page shows what became of it', async () => {
+    await using receiver = await WebhookReceiver.open()
+    await using walk = await loggedIn()
+    const { page } = walk
+    await open(page, '/endpoints')
+    await page.getByRole('button', { name: 'Create an endpoint…' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('From now on the updates of all users').waitFor()
+    await dialog.getByLabel('Address').fill(receiver.url)
+    await page.keyboard.press('Enter')
+    await dialog.getByText('shown only this once').waitFor()
+    const secret = await dialog.getByText(/^whsec_/).innerText()
+    receiver.secrets = [secret]
+    await page.keyboard.press('Escape')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create an endpoint…')
+    assert.ok(!(await page.content()).includes(secret), 'the page forgets the secret')
+    await page.getByRole('link', { name: new URL(receiver.url).host }).click()
+    await headed(page, `Endpoint ${new URL(receiver.url).host}`)
+    await page.getByRole('button', { name: 'Send a test message…' }).click()
+    await dialog.getByRole('button', { name: 'Send a test message' }).click()
+    await dialog.getByText('delivered').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('row').filter({ hasText: 'test message' }).filter({ hasText: 'delivered' }).waitFor()
+    assert.equal(receiver.received.length, 1)
+    await page.getByRole('button', { name: 'Disable…' }).click()
+    await dialog.getByRole('button', { name: 'Disable' }).click()
+    await dialog.getByText('The endpoint is disabled.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Enable…' }).waitFor()
+  })
+
+  test('a change whose answer was lost is shown as unknown, and what is so is read again', async () => {
+    await using walk = await visit(browser, { storageState: session }, { refusals: /^502: / })
+    const { page } = walk
+    // A proxy gives up; the service has done it.
+    await page.route('**/admin/v1/users/*/disable', async route => {
+      await route.fetch()
+      await route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' })
+    })
+    await open(page, `/users/${userKey}`)
+    await page.getByRole('button', { name: 'Disable…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Disable' }).click()
+    await dialog.getByText('Unknown: it may have been done, or not.').waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Disable' }).count(), 0, 'it is not offered again')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Enable…' }).click()
+    await dialog.getByRole('button', { name: 'Enable' }).click()
+    await dialog.getByText(`${trader.userId} is enabled.`).waitFor()
+  })
+
+  test('a session that may not change anything sees every button, disabled, and why', async () => {
+    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
+    const { page } = walk
+    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
+    await page.goto(url.replace('/console/', '/console/platforms'))
+    const button = page.getByRole('button', { name: 'Disable…' })
+    await button.waitFor()
+    assert.equal(await button.isDisabled(), true)
+    await page.getByText('Changes need the scope manage').waitFor()
+    assert.equal(await button.getAttribute('aria-describedby'), 'needs-manage')
+  })
+
+  test('the dialogs of changes are for everybody', async () => {
+    await using walk = await visit(browser, { storageState: session, bypassCSP: true, reducedMotion: 'reduce' }, { isHurried: true })
+    const { page } = walk
+    for (const [path, button, screenshot] of [
+      ['/platforms', 'Disable…', 'dialog-platform'],
+      ['/endpoints', 'Create an endpoint…', 'dialog-endpoint'],
+      ['/orders', 'End several as never received…', 'dialog-orders']
+    ] as const) {
+      await open(page, path)
+      await page.getByRole('button', { name: button }).click()
+      await page.getByRole('dialog').waitFor()
+      await judge(page, screenshot)
+    }
+  })
+
   test('each page, with and without rows and refused, is for everybody', async () => {
     const pages: readonly (readonly [path: string, heading: string])[] = [
       ['/', 'Home'],
@@ -304,6 +384,11 @@ describe('the console', () => {
       ['/connections', 'Connections'],
       [`/events?user=${userKey}`, 'Events'],
       ['/events', 'Events'],
+      ['/endpoints', 'Endpoints'],
+      [
+        '/endpoints/0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71/0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+        'Endpoint 0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
+      ],
       ['/deliveries', 'Deliveries'],
       [`/deliveries?user=${userKey}`, 'Deliveries'],
       ['/requests', 'Requests'],

@@ -35,7 +35,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'core/app/events': ['core/domain', 'core/ports', 'core/app'],
   'core/app/users': ['core/domain', 'core/ports', 'core/app', 'core/app/connections'],
   // What only operators do and see.
-  'core/app/operators': ['core/domain', 'core/ports', 'core/app'],
+  'core/app/operators': ['core/domain', 'core/ports', 'core/app', 'core/app/accounts', 'core/app/mirror', 'core/app/orders'],
   'core/app/orders': [
     'core/domain',
     'core/ports',

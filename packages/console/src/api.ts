@@ -1,5 +1,5 @@
 // The operators' API as the console uses it: requests and refusals.
-import type { Reads } from './generated/admin.ts'
+import type { Changes, Reads } from './generated/admin.ts'
 import { type ApiRequest, targetOf } from './snippets.ts'
 
 export const API = '/admin/v1'
@@ -125,9 +125,42 @@ export function get<Path extends keyof Reads>(
   parts: Parts<Path>,
   filters: FiltersOf<Path> = {}
 ): ReadRequest<Reads[Path]['answer']> {
-  const named: Readonly<Record<string, string>> = parts
-  const encoded = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(named[name] ?? ''))
-  return { method: 'GET', path: `${API}${encoded}`, query: filters }
+  return { method: 'GET', path: `${API}${encoded(path, parts)}`, query: filters }
+}
+
+function encoded(path: string, parts: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(parts[name] ?? ''))
+}
+
+/** A request that changes something, and whose answer has this type. */
+export interface ChangeRequest<Answer> extends ApiRequest {
+  /** For the compiler only: no request has it. */
+  readonly answer?: Answer
+}
+
+/** A change by its method and path below `/admin/v1`, whose parts are encoded here. */
+export function change<Name extends keyof Changes>(
+  name: Name,
+  parts: Readonly<Record<Changes[Name]['parts'], string>>,
+  body: Changes[Name]['body']
+): ChangeRequest<Changes[Name]['answer']> {
+  const [method, path = ''] = name.split(' ', 2)
+  const known = (['POST', 'PATCH', 'DELETE'] as const).find(each => each === method) ?? 'POST'
+  return { method: known, path: `${API}${encoded(path, parts)}`, ...(body === undefined ? {} : { body }) }
+}
+
+/** Sends a change once. */
+export async function carryOut<Answer>(request: ChangeRequest<Answer>): Promise<Answer> {
+  return (await send(request)) as Answer
+}
+
+/**
+ * Whether nothing is known of a change after this error: it may have been made. A refusal is known only from a code of the service, which
+ * says with `internal` that it does not know either.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof Refusal) || error.status < 400) return true
+  return error.code === 'internal' || error.code.startsWith('status_')
 }
 
 /** One page of a list. */

@@ -35,8 +35,16 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/platforms.tsx'), 'PlatformsPage')
   }),
   createRoute({
-    ...{ getParentRoute, path: '/deliveries', validateSearch: filtersOf(['platform', 'endpoint', 'user']) },
+    ...{ getParentRoute, path: '/deliveries', validateSearch: filtersOf(['endpoint', 'user']) },
     component: lazyRouteComponent(() => import('./pages/deliveries.tsx'), 'DeliveriesPage')
+  }),
+  createRoute({
+    ...{ getParentRoute, path: '/endpoints', validateSearch: filtersOf(['platform']) },
+    component: lazyRouteComponent(() => import('./pages/endpoints.tsx'), 'EndpointsPage')
+  }),
+  createRoute({
+    ...{ getParentRoute, path: '/endpoints/$platformId/$endpointId' },
+    component: lazyRouteComponent(() => import('./pages/endpoint.tsx'), 'EndpointPage')
   }),
   createRoute({
     ...{ getParentRoute, path: '/requests', validateSearch: filtersOf(['failed', 'code', 'request_id', 'platform', 'user']) },

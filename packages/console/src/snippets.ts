@@ -2,7 +2,7 @@
 
 /** A request of the operators' API. */
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** From the root: `/admin/v1/…`, with its parts encoded. */
   readonly path: string
   /** Members that are undefined are not sent. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { fieldsOf, get, isSignedOut, Refusal, send } from '../src/api.ts'
+import { carryOut, change, fieldsOf, get, isOutcomeUnknown, isSignedOut, Refusal, send } from '../src/api.ts'
 import type { ApiRequest } from '../src/snippets.ts'
 
 /** A service on a real socket that answers as it is given. */
@@ -135,4 +135,32 @@ test('the parts of a path are encoded, so that no id leads to another operation'
   assert.equal(path, '/admin/v1/orders/..%2Fusers%3Fx%3D1%23y/steps')
   assert.deepEqual(query, {})
   assert.deepEqual(get('/orders', {}, { user: 'a', connection: undefined }).query, { user: 'a', connection: undefined })
+})
+
+test('a change is sent once, with its parts encoded and its body', async () => {
+  const seen: unknown[] = []
+  await using service = await answering(async (request, response) => {
+    seen.push([request.method, request.url, (await request.toArray()).join('')])
+    response.writeHead(503).end('{"code":"store_unavailable","message":"Later."}')
+  })
+  const parts = { platform_id: 'a/b', endpoint_id: 'c' }
+  const request = change('PATCH /platforms/{platform_id}/webhook-endpoints/{endpoint_id}', parts, { description: 'x' })
+  await refusalOf(carryOut(at(service.origin, request)))
+  assert.deepEqual(seen, [['PATCH', '/admin/v1/platforms/a%2Fb/webhook-endpoints/c', '{"description":"x"}']])
+})
+
+test('a change is refused only where the service says so with a code that knows: else it is unknown whether it was made', () => {
+  const refusal = (status: number, code: string) => new Refusal('', { status, code, requestId: null, retryAfterSeconds: null })
+  const known = [
+    refusal(409, 'order_not_settled'),
+    refusal(503, 'store_unavailable'),
+    refusal(401, 'scope_missing'),
+    refusal(429, 'rate_limited')
+  ]
+  for (const error of known) assert.equal(isOutcomeUnknown(error), false, error.code)
+  const unknown = [
+    ...[refusal(0, 'unreachable'), refusal(200, 'answer_unreadable'), refusal(502, 'status_502'), refusal(500, 'internal')],
+    ...[refusal(408, 'status_408'), new Error('aborted')]
+  ]
+  for (const error of unknown) assert.equal(isOutcomeUnknown(error), true, error.message)
 })

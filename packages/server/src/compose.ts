@@ -253,8 +253,10 @@ async function start(
   const login = loginBy(settings, clock)
   if (login !== null) parts.add('login provider', async () => await login.provider[Symbol.asyncDispose]())
   serveConsole(http, nothingHere, login === null ? null : CALLBACK_PATH)
+  const settling = settlingOver(app)
   const operators = operatorsApi(http, app, {
     ...{ operators: opened.operators, reads: opened.operatorReads, requests, login, publicUrl: () => publicUrl },
+    ...{ settling, abandoned: opened.audit, webhooks: webhooks.ports },
     service: {
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
       problem: () => readiness.problem()
@@ -324,7 +326,7 @@ async function start(
   const admin = new Admin({
     ...deps,
     store: opened,
-    ...settlingOver(app),
+    settling,
     keys: () => keys,
     webhooks: webhooks.ports,
     demoFile: demoFile.path,

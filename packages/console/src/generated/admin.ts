@@ -452,6 +452,27 @@ export interface OperatorConnectionPage {
   readonly next_cursor: string | null
 }
 
+/** How current the records of an account are, after they were read again. */
+export interface RecordsReadAgain {
+  readonly account_id: string
+  readonly records: 'balances' | 'positions' | 'orders'
+  /**
+   * `live`: they follow the broker without a gap; `fresh`: confirmed now; `stale`: the last known; `unavailable`:
+   * never read.
+   */
+  readonly state: 'live' | 'fresh' | 'stale' | 'unsupported' | 'unavailable'
+  /** When the broker last confirmed them; null: never. */
+  readonly confirmed_at: string | null
+  /** Why they are `stale` or `unavailable`; null: they are not. */
+  readonly reason: 'broker_unavailable' | 'connection_broken' | 'not_stored' | null
+}
+
+/** What was read again. */
+export interface ConnectionReadAgain {
+  readonly connection_id: string
+  readonly data: readonly RecordsReadAgain[]
+}
+
 /** An order, and whose it is. */
 export interface OperatorOrder {
   readonly platform_id: string
@@ -559,8 +580,74 @@ export interface OrderSteps {
   readonly incomplete: string | null
 }
 
-/** An endpoint that receives updates. */
-export interface WebhookEndpoint {
+/** An order of a removed connection, whose outcome nobody knows. */
+export interface AbandonedOrder {
+  readonly order_id: string
+  readonly removed_at: string
+  /** What is known of it: its ids, its account, its terms. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** One page of a list. */
+export interface AbandonedOrderPage {
+  readonly data: readonly AbandonedOrder[]
+  /** Send it back as `cursor` to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+}
+
+export interface OrderNeverReceived {
+  /** How you know that the broker never received it; written to the audit log. */
+  readonly because: string
+  /** The broker is not asked, because it does not answer and you checked its records by other means. */
+  readonly unseen?: boolean
+}
+
+export interface OrdersNeverReceived {
+  /** Only orders at this broker. */
+  readonly broker?: string | null
+  /** Only orders of this connection. */
+  readonly connection_id?: string | null
+  /** Only orders that were entered before that. */
+  readonly older_than_hours?: number | null
+  /** How you know that the broker never received it; written to the audit log. */
+  readonly because: string
+  /** The broker is not asked, because it does not answer and you checked its records by other means. */
+  readonly unseen?: boolean
+  /** Of the trial whose orders are ended; absent or null: a trial. */
+  readonly set?: string | null
+}
+
+/** An order that is not ended. */
+export interface KeptOrder {
+  readonly order_id: string
+  readonly why: string
+}
+
+/** Orders that were ended or, in a trial, would be. */
+export interface OrdersEnded {
+  /** Whether nothing was ended. */
+  readonly is_trial: boolean
+  /** How many unresolved orders match; 1,000 are considered at most. */
+  readonly fitting: number
+  /** The name of the set of `orders`. */
+  readonly set: string
+  readonly orders: readonly OperatorOrder[]
+  readonly kept: readonly KeptOrder[]
+}
+
+/** What was logged and not received yet. */
+export interface WebhookLag {
+  /** Users with such updates; counted up to 10,000. */
+  readonly users: number
+  /** Their updates, also those that the filter will pass over. */
+  readonly updates: number
+  /** When the oldest of these updates was logged; null: there is none. */
+  readonly oldest_at: string | null
+}
+
+/** A webhook endpoint of a platform, and how far it is behind. */
+export interface OperatorWebhookEndpoint {
+  readonly platform_id: string
   readonly endpoint_id: string
   readonly url: string
   readonly description: string
@@ -580,13 +667,147 @@ export interface WebhookEndpoint {
   readonly last_success_at: string | null
   /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
   readonly failing_since: string | null
+  readonly lag: WebhookLag
 }
 
 /** One page of a list. */
 export interface OperatorWebhookEndpointPage {
-  readonly data: readonly WebhookEndpoint[]
+  readonly data: readonly OperatorWebhookEndpoint[]
   /** Send it back as `cursor` to read the next page; null on the last page. */
   readonly next_cursor: string | null
+}
+
+/** An endpoint, its keys, and how far it is behind. */
+export interface WebhookEndpointDetail {
+  readonly endpoint_id: string
+  readonly url: string
+  readonly description: string
+  /** Which updates are sent; null: all. */
+  readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null
+  /** Of orders, only updates with one of these `normalized_status`; null: all. */
+  readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+  readonly created_at: string
+  /** Null while it is enabled. */
+  readonly disabled_at: string | null
+  /**
+   * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+   * days.
+   */
+  readonly disabled_reason: 'requested' | 'gone' | 'failing' | null
+  /** The start of the last attempt that succeeded, within a second; null: none has. */
+  readonly last_success_at: string | null
+  /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+  readonly failing_since: string | null
+  /** Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first. */
+  readonly public_keys: readonly string[]
+  readonly lag: WebhookLag
+}
+
+export interface NewWebhookEndpoint {
+  /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
+  readonly url: string
+  /** For the platform’s people. */
+  readonly description?: string
+  /** Which updates are sent; null: all. */
+  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null
+  /** Of orders, only updates with one of these `normalized_status`; null: all. */
+  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+}
+
+/** An endpoint and its new secret. */
+export interface WebhookEndpointWithSecret {
+  readonly endpoint_id: string
+  readonly url: string
+  readonly description: string
+  /** Which updates are sent; null: all. */
+  readonly topics: readonly ('orders' | 'positions' | 'balances')[] | null
+  /** Of orders, only updates with one of these `normalized_status`; null: all. */
+  readonly order_statuses: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+  readonly created_at: string
+  /** Null while it is enabled. */
+  readonly disabled_at: string | null
+  /**
+   * `requested`: by the platform; `gone`: the endpoint answered 410; `failing`: no attempt has succeeded for five
+   * days.
+   */
+  readonly disabled_reason: 'requested' | 'gone' | 'failing' | null
+  /** The start of the last attempt that succeeded, within a second; null: none has. */
+  readonly last_success_at: string | null
+  /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
+  readonly failing_since: string | null
+  /** Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first. */
+  readonly public_keys: readonly string[]
+  /** Verifies the signature `v1` of each message. Shown once; store it. */
+  readonly secret: string
+}
+
+export interface WebhookEndpointEdit {
+  /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
+  readonly url?: string
+  /** For the platform’s people. */
+  readonly description?: string
+  /** Which updates are sent; null: all. */
+  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null
+  /** Of orders, only updates with one of these `normalized_status`; null: all. */
+  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+}
+
+export interface WebhookKeyRotation {
+  /** How long the old keys sign beside the new ones. */
+  readonly overlap_hours?: number
+}
+
+/** One attempt to send a message. */
+export interface WebhookDelivery {
+  readonly delivery_id: string
+  /** The `webhook-id`: the same for each attempt of a message. */
+  readonly message_id: string
+  /** Why the attempt was made. */
+  readonly reason: 'event' | 'retry' | 'replay' | 'test'
+  /** Null: a test message. */
+  readonly user_id: string | null
+  /** The first update of the message; null: a test message. */
+  readonly from_seq: number | null
+  /** The last one. */
+  readonly to_seq: number | null
+  /** How many updates it has. */
+  readonly updates: number
+  /** From 1, for each message. */
+  readonly attempt: number
+  readonly started_at: string
+  /** Until the answer had ended, or the attempt had failed. */
+  readonly took_ms: number
+  /** Of the answer; null: there was none. */
+  readonly status: number | null
+  /**
+   * Null: the endpoint answered with a status from 200 to 299. `status`: it answered with another one; `redirect`:
+   * redirects are not followed.
+   */
+  readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null
+  /** When the message is tried again; null: it is not. */
+  readonly retry_at: string | null
+}
+
+export interface WebhookReplay {
+  /** The `webhook-id` of a message. Send either this or the others. */
+  readonly message_id?: string
+  readonly user_id?: string
+  /** The first update that is sent again. */
+  readonly from_seq?: number
+  /** The last one; at most 10000 are sent again. */
+  readonly to_seq?: number
+}
+
+/** What is being sent again. */
+export interface AcceptedWebhookReplay {
+  readonly endpoint_id: string
+  readonly from_seq: number
+  readonly to_seq: number
+}
+
+/** The endpoint that was deleted. */
+export interface DeletedWebhookEndpoint {
+  readonly endpoint_id: string
 }
 
 /** One attempt to send a message to an endpoint. */
@@ -623,7 +844,7 @@ export interface Problem {
   /** What was expected, what was found, and what to do. */
   readonly message: string
   /** Stable, for programs. Later versions may add codes. */
-  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
+  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
   readonly request_id: string
   /**
    * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -723,16 +944,146 @@ export interface Reads {
     readonly filters: never
     readonly answer: OrderSteps
   }
+  /** List abandoned orders */
+  readonly '/abandoned-orders': {
+    readonly parts: never
+    readonly filters: 'limit'
+    readonly answer: AbandonedOrderPage
+  }
   /** List a platform’s webhook endpoints */
   readonly '/webhook-endpoints': {
     readonly parts: never
     readonly filters: 'platform'
     readonly answer: OperatorWebhookEndpointPage
   }
+  /** Read a webhook endpoint */
+  readonly '/platforms/{platform_id}/webhook-endpoints/{endpoint_id}': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly filters: never
+    readonly answer: WebhookEndpointDetail
+  }
   /** List attempts to send webhooks */
   readonly '/webhook-deliveries': {
     readonly parts: never
     readonly filters: 'endpoint' | 'user' | 'limit' | 'cursor'
     readonly answer: OperatorWebhookDeliveryPage
+  }
+}
+
+/** What can be changed, by its method and path: the names of its parts, its body, and its answer. */
+export interface Changes {
+  /** Exchange a code for a session */
+  readonly 'POST /sessions': {
+    readonly parts: never
+    readonly body: OperatorCode
+    readonly answer: OperatorSession
+  }
+  /** Begin a login by the provider */
+  readonly 'POST /oidc/logins': {
+    readonly parts: never
+    readonly body: ProviderLogin
+    readonly answer: BegunProviderLogin
+  }
+  /** Complete a login by the provider */
+  readonly 'POST /oidc/sessions': {
+    readonly parts: never
+    readonly body: ProviderAnswer
+    readonly answer: ProviderSession
+  }
+  /** Log out */
+  readonly 'DELETE /session': {
+    readonly parts: never
+    readonly body: undefined
+    readonly answer: EndedOperatorSession
+  }
+  /** Disable a platform */
+  readonly 'POST /platforms/{platform_id}/disable': {
+    readonly parts: 'platform_id'
+    readonly body: undefined
+    readonly answer: OperatorPlatform
+  }
+  /** Enable a platform */
+  readonly 'POST /platforms/{platform_id}/enable': {
+    readonly parts: 'platform_id'
+    readonly body: undefined
+    readonly answer: OperatorPlatform
+  }
+  /** Disable a user */
+  readonly 'POST /users/{user_key}/disable': {
+    readonly parts: 'user_key'
+    readonly body: undefined
+    readonly answer: OperatorUser
+  }
+  /** Enable a user */
+  readonly 'POST /users/{user_key}/enable': {
+    readonly parts: 'user_key'
+    readonly body: undefined
+    readonly answer: OperatorUser
+  }
+  /** Read a connection’s records again */
+  readonly 'POST /connections/{connection_id}/read-again': {
+    readonly parts: 'connection_id'
+    readonly body: undefined
+    readonly answer: ConnectionReadAgain
+  }
+  /** End an order that the broker never received */
+  readonly 'POST /orders/{order_id}/never-received': {
+    readonly parts: 'order_id'
+    readonly body: OrderNeverReceived
+    readonly answer: OperatorOrder
+  }
+  /** End several orders that the broker never received */
+  readonly 'POST /unresolved-orders/never-received': {
+    readonly parts: never
+    readonly body: OrdersNeverReceived
+    readonly answer: OrdersEnded
+  }
+  /** Change a webhook endpoint */
+  readonly 'PATCH /platforms/{platform_id}/webhook-endpoints/{endpoint_id}': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: WebhookEndpointEdit
+    readonly answer: WebhookEndpointDetail
+  }
+  /** Delete a webhook endpoint */
+  readonly 'DELETE /platforms/{platform_id}/webhook-endpoints/{endpoint_id}': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: undefined
+    readonly answer: DeletedWebhookEndpoint
+  }
+  /** Create a webhook endpoint */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints': {
+    readonly parts: 'platform_id'
+    readonly body: NewWebhookEndpoint
+    readonly answer: WebhookEndpointWithSecret
+  }
+  /** Enable a webhook endpoint */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/enable': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: undefined
+    readonly answer: WebhookEndpointDetail
+  }
+  /** Disable a webhook endpoint */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/disable': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: undefined
+    readonly answer: WebhookEndpointDetail
+  }
+  /** Rotate the keys of a webhook endpoint */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/rotate-keys': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: WebhookKeyRotation
+    readonly answer: WebhookEndpointWithSecret
+  }
+  /** Send a test message */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/test': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: undefined
+    readonly answer: WebhookDelivery
+  }
+  /** Send updates again */
+  readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/replay': {
+    readonly parts: 'platform_id' | 'endpoint_id'
+    readonly body: WebhookReplay
+    readonly answer: AcceptedWebhookReplay
   }
 }

@@ -3,10 +3,12 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorConnection as Connection } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyText } from '../parts/copy.tsx'
 import { choicesOf, FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlatform } from '../parts/platform.ts'
+import { ReadAgain } from '../parts/read-again.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
@@ -58,7 +60,8 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
         Orders
       </Link>
     )
-  }
+  },
+  { name: 'Change', cell: connection => <ReadAgain connection={connection} /> }
 ]
 
 /** Of each kind of records, all accounts together. */
@@ -102,6 +105,7 @@ export function ConnectionsPage(): ReactNode {
   ] as const
   return (
     <Page title="Connections" request={request}>
+      <NeedsManage />
       <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {request === undefined ? (
         <Empty>

@@ -4,8 +4,10 @@ import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { Fill, OperatorOrder as Order } from '../generated/admin.ts'
 import type { OrderAndSteps } from '../order-and-steps.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
+import { EndOrder, isUnresolved } from '../parts/never-received.tsx'
 import { Page } from '../parts/page.tsx'
 import { ReadAt } from '../parts/read-at.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
@@ -36,6 +38,12 @@ export function OrderPage(): ReactNode {
             <p className="notice">The order is changing, so that its record and its steps may be of different moments.</p>
           )}
           <Facts facts={outcomeOf(data.order)} />
+          {isUnresolved(data.order) && (
+            <>
+              <NeedsManage />
+              <EndOrder order={data.order} />
+            </>
+          )}
           <Steps orderId={orderId} steps={data.steps} again={again} />
           <section aria-labelledby="record">
             <h2 id="record">Record</h2>

@@ -3,7 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorOrder as Order } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { FilterForm } from '../parts/filters.tsx'
+import { AbandonedOrders, EndSet } from '../parts/never-received.tsx'
 import { Page } from '../parts/page.tsx'
 import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
@@ -67,9 +69,13 @@ export function OrdersPage(): ReactNode {
     <Page title="Orders" request={request}>
       <FilterForm key={JSON.stringify(filters)} filters={FILTERS} current={filters} apply={search => void navigate({ search })} />
       {!isOfOne && (
-        <p className="hint">
-          Open orders of all users that the broker may not have. All orders are listed by user or connection, or found by id.
-        </p>
+        <>
+          <NeedsManage />
+          <p className="hint">
+            Open orders of all users that the broker may not have. All orders are listed by user or connection, or found by id.
+          </p>
+          <EndSet />
+        </>
       )}
       <ListTable
         what="orders"
@@ -85,6 +91,7 @@ export function OrdersPage(): ReactNode {
           </Empty>
         }
       />
+      {!isOfOne && <AbandonedOrders />}
     </Page>
   )
 }

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorPlatform as Platform } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyText } from '../parts/copy.tsx'
+import { PlatformSwitch } from '../parts/disabling.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
@@ -28,16 +30,21 @@ const COLUMNS: readonly Column<Platform>[] = [
         </Link>{' '}
         <Link to="/connections" search={{ platform }}>
           Connections
+        </Link>{' '}
+        <Link to="/endpoints" search={{ platform }}>
+          Endpoints
         </Link>
       </span>
     )
-  }
+  },
+  { name: 'Change', cell: platform => <PlatformSwitch platform={platform} /> }
 ]
 
 /** The list of platforms. */
 export function PlatformsPage(): ReactNode {
   return (
     <Page title="Platforms" request={REQUEST}>
+      <NeedsManage />
       <ListTable
         what="platforms"
         list={useList(REQUEST)}

@@ -3,7 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorUser } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
+import { UserSwitch } from '../parts/disabling.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
@@ -26,6 +28,7 @@ export function UserPage(): ReactNode {
   const record = useRecord(request)
   return (
     <Page title={`User ${record.data?.user_id ?? user}`} request={request}>
+      <NeedsManage />
       {record.error !== null && <Failure error={record.error} again={() => void record.refetch()} />}
       {record.data === undefined ? record.error === null && <Reading what="the user" /> : <Record user={record.data} />}
       <section aria-labelledby="connections">
@@ -83,6 +86,7 @@ function Record({ user }: { readonly user: OperatorUser }): ReactNode {
         ],
         ['Created', <Time key="created" at={user.created_at} />],
         ['Disabled', user.is_disabled ? 'yes' : 'no'],
+        ['Change', <UserSwitch key="change" user={user} />],
         [
           'Follow',
           <Link key="follow" to="/events" search={{ user: key }}>

@@ -3,7 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import type { OperatorUser } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
 import { CopyText } from '../parts/copy.tsx'
+import { UserSwitch } from '../parts/disabling.tsx'
 import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePlatform } from '../parts/platform.ts'
@@ -42,6 +44,7 @@ const COLUMNS: readonly Column<OperatorUser>[] = [
       </>
     )
   },
+  { name: 'Change', cell: user => <UserSwitch user={user} /> },
   requestColumn(
     user => `user ${user.user_id}`,
     user => get('/users/{user_key}', { user_key: user.user_key })
@@ -61,6 +64,7 @@ export function UsersPage(): ReactNode {
   ] as const
   return (
     <Page title="Users" request={request}>
+      <NeedsManage />
       <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
       {request === undefined ? (
         <Empty>

@@ -17,6 +17,7 @@ const PLACES = [
   ['/users', 'Users'],
   ['/connections', 'Connections'],
   ['/events', 'Events'],
+  ['/endpoints', 'Endpoints'],
   ['/deliveries', 'Deliveries'],
   ['/requests', 'Requests'],
   ['/audit', 'Audit'],

@@ -22,11 +22,19 @@ export interface UserCaller extends PlatformCaller {
   readonly secretHash?: string
 }
 
-/** An operator who acts for a platform on the command line. */
+/** Where a request came from. */
+export interface RequestOrigin {
+  readonly ip: string
+  readonly requestId: string
+}
+
+/** An operator who acts for a platform. */
 export interface OperatorCaller {
   readonly platform: Platform
   /** The operator's own name; written to the audit log. */
   readonly by: string
+  /** Absent: the command line. */
+  readonly from?: RequestOrigin
 }
 
 /** The audit entry of an action of `caller`. */
@@ -40,7 +48,8 @@ export function audited(
 ): AuditEntry {
   if ('by' in caller) {
     const whose = { by: caller.by, platform_id: caller.platform.platformId }
-    return { at: clock.now(), actor: 'operator', action, target, result, ip: null, requestId: null, detail: { ...whose, ...detail } }
+    const { ip = null, requestId = null } = caller.from ?? {}
+    return { at: clock.now(), actor: 'operator', action, target, result, ip, requestId, detail: { ...whose, ...detail } }
   }
   const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
   // The platform's own client id is not repeated.

@@ -1,6 +1,5 @@
-import type { SettledSet, SetVerdict, Verdict } from '@trunkline/core/app/orders/settle-order'
-import type { OrderId } from '@trunkline/core/domain/ids'
-import type { Order } from '@trunkline/core/domain/order'
+import type { OperatorEntries } from '@trunkline/core/app/operators/disabling'
+import type { SettlingPorts } from '@trunkline/core/app/operators/settling'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -36,10 +35,8 @@ export interface AdminDeps {
   readonly log: Log
   /** Publishes changes within the running service; null if none runs. */
   readonly bus: Pick<Bus, 'publish'> | null
-  /** Ends an order as never received. Null if no service runs, because only a service can ask the broker. @throws NotSettled */
-  readonly settle: ((orderId: OrderId, verdict: Verdict, signal: AbortSignal) => Promise<Order>) | null
-  /** The same for a set of orders. */
-  readonly settleAll: ((orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) => Promise<SettledSet>) | null
+  /** Ends orders as never received. Null if no service runs, because only a service can ask the broker. */
+  readonly settling: SettlingPorts['settling'] | null
   /** Called when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
   /** `requests` is null if no service runs, because only a service sends. */
@@ -49,6 +46,9 @@ export interface AdminDeps {
   /** The address at which users reach the service; null if it is not known, because none runs and no setting names it. */
   readonly publicUrl: string | null
 }
+
+/** Where no service runs, nobody is told. */
+export const NO_BUS: Pick<Bus, 'publish'> = { publish() {} }
 
 /** The audit entry of an operator's action. */
 export function operatorEntry(
@@ -60,4 +60,9 @@ export function operatorEntry(
   result: AuditEntry['result'] = 'ok'
 ): AuditEntry {
   return { at, actor: 'operator', action, target, result, ip: null, requestId: null, detail: { by: run.by, ...detail } }
+}
+
+/** Entries of what the operator of this run does now. */
+export function entriesOf({ clock }: Pick<AdminDeps, 'clock'>, run: Pick<Run, 'by'>): OperatorEntries {
+  return (...entry) => operatorEntry(clock.now(), run, ...entry)
 }

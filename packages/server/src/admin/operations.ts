@@ -1,9 +1,13 @@
 /** The operations for operators: names, inputs and outputs. */
+import { type AbandonedOrder, SET_ORDERS_MAX } from '@trunkline/core/app/operators/settling'
+import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OperatorKey, OperatorSession } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import type { WebhookOperations } from './webhook-operations.ts'
+
+export type { AbandonedOrder } from '@trunkline/core/app/operators/settling'
 
 export interface Operations extends WebhookOperations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
@@ -210,14 +214,6 @@ export interface UnresolvedOrder {
   readonly submission: string
 }
 
-/** An order whose connection was removed before the broker reported its outcome. The audit log has the only record of it. */
-export interface AbandonedOrder {
-  readonly orderId: string
-  readonly removedAt: Timestamp
-  /** The detail of the audit entry `order.abandoned`. */
-  readonly detail: AuditEntry['detail']
-}
-
 /** Ends an order that the broker never received. */
 export interface SettleOrder {
   readonly orderId: string
@@ -292,10 +288,19 @@ export class AdminRefused extends Error {
   override readonly name = 'AdminRefused'
 }
 
+/** What `work` refuses, as an operator reads it on the command line. @throws AdminRefused */
+export async function asRefusal<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof ServiceError ? new AdminRefused(cause.message, { cause }) : cause
+  }
+}
+
 export const REDIRECTS_MAX = 100
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 /** Also the most that one command ends. */
-export const ORDERS_LIMIT_MAX = 1_000
+export const ORDERS_LIMIT_MAX = SET_ORDERS_MAX
 
 /** Parses the id of a set of orders, as a dry run returns it. */
 export function setName(value: unknown): string {

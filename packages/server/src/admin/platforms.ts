@@ -1,12 +1,14 @@
 import { checkRedirectUrl } from '@trunkline/core/app/connect/redirect-url'
+import { setPlatformDisabled as disablePlatform } from '@trunkline/core/app/operators/disabling'
 import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import { type AdminDeps, operatorEntry } from './deps.ts'
+import { type AdminDeps, entriesOf, NO_BUS, operatorEntry } from './deps.ts'
 import { NAME_LENGTH_MAX, printable } from './inputs.ts'
 import {
   AdminRefused,
+  asRefusal,
   type EditPlatform,
   type EditRedirects,
   type NewPlatform,
@@ -78,14 +80,9 @@ async function brandOf({ store }: Pick<AdminDeps, 'store'>, { platformId }: Plat
 /** Disables a platform, deletes its users' tokens and open links, and ends all sessions; or enables it again. @throws AdminRefused */
 export async function setPlatformDisabled(deps: AdminDeps, wanted: string, isDisabled: boolean, run: Run): Promise<PlatformView> {
   const platform = await platformNamed(deps, wanted)
-  const now = deps.clock.now()
-  const disabledAt = isDisabled ? now : null
-  const { platformId } = platform
-  const entry = operatorEntry(now, run, isDisabled ? 'platform.disable' : 'platform.enable', platformId)
-  if (!(await deps.store.platforms.setDisabled(platformId, disabledAt, entry))) throw unknownPlatform(wanted)
-  deps.bus?.publish(
-    isDisabled ? { type: 'platform_access_ended', platformId, keyId: null } : { type: 'platform_secret_changed', platformId }
-  )
+  const { store, clock, bus } = deps
+  const change = () => disablePlatform({ store, clock, bus: bus ?? NO_BUS }, platform.platformId, isDisabled, entriesOf(deps, run))
+  const disabledAt = await asRefusal(change)
   return view(platform, await brandOf(deps, platform), disabledAt)
 }
 

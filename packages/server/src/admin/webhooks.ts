@@ -4,16 +4,15 @@ import {
   createEndpoint,
   type EndpointDeps,
   endpointOf,
-  listEndpoints,
+  endpointsWithLag,
   rotateEndpointKeys,
   setEndpointEnabled
 } from '@trunkline/core/app/webhooks/endpoints'
-import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseUserId, parseUuid, type WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { WebhookRequests } from '@trunkline/core/ports/webhook-requests'
-import type { AdminDeps } from './deps.ts'
-import { AdminRefused, type Run } from './operations.ts'
+import { type AdminDeps, NO_BUS } from './deps.ts'
+import { AdminRefused, asRefusal, type Run } from './operations.ts'
 import { platformNamed } from './platforms.ts'
 import type {
   NamedWebhook,
@@ -30,16 +29,12 @@ const NO_SERVICE = 'No service runs on this data directory, and only a running s
 
 /** The platform's endpoints, oldest first, each with how far it is behind. @throws AdminRefused */
 export async function listWebhooks(deps: AdminDeps, { platform }: PlatformOfWebhooks, run: Run): Promise<readonly WebhookView[]> {
-  const { store } = deps
-  const endpoints = await listEndpoints({ store }, await operatorFor(deps, platform, run))
-  return await Promise.all(endpoints.map(async endpoint => ({ endpoint, lag: await store.webhooks.cursors.lag(endpoint.endpointId) })))
+  return await endpointsWithLag(deps, await operatorFor(deps, platform, run))
 }
 
 /** The secret is in the output and nowhere else. @throws AdminRefused */
 export async function createWebhook(deps: AdminDeps, { platform, ...fields }: NewWebhook, run: Run): Promise<WebhookSecretView> {
   const caller = await operatorFor(deps, platform, run)
-  if ((await deps.store.platforms.disabled()).has(caller.platform.platformId))
-    throw new AdminRefused('The platform is disabled. Enable it first: npm run cli -- platform enable')
   return await asRefusal(() => createEndpoint(depsOf(deps), caller, fields))
 }
 
@@ -111,7 +106,7 @@ function sendingOf({ webhooks }: AdminDeps): WebhookRequests {
 
 /** What sends nothing does without `requests`. */
 function depsOf({ clock, ids, store, bus, webhooks }: AdminDeps, requests: WebhookRequests = NOTHING_IS_SENT): EndpointDeps {
-  return { clock, ids, store, bus: bus ?? { publish() {} }, webhooks: { ...webhooks, requests } }
+  return { clock, ids, store, bus: bus ?? NO_BUS, webhooks: { ...webhooks, requests } }
 }
 
 const refuse = () => {
@@ -121,12 +116,4 @@ const NOTHING_IS_SENT: WebhookRequests = { countTest: refuse, test: refuse, repl
 
 function idOf(endpointId: string): WebhookEndpointId {
   return parseUuid<WebhookEndpointId>(endpointId, 'endpoint_id')
-}
-
-async function asRefusal<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw cause instanceof ServiceError ? new AdminRefused(cause.message, { cause }) : cause
-  }
 }

@@ -45,8 +45,7 @@ export async function perform<Name extends OperationName>(console: Console, name
     store,
     // Used for hashes only. Nothing is derived, so no key is needed.
     hasher: new Sha256Hasher(new Uint8Array()),
-    settle: null,
-    settleAll: null,
+    settling: null,
     keys: opened,
     webhooks: webhooksWithout(settings, opened),
     bus: null,

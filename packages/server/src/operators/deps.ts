@@ -1,7 +1,9 @@
 // What operations of the API for operators stand on.
 import type { AppDeps } from '@trunkline/core/app/application'
+import type { AbandonedEntries, SettlingPorts } from '@trunkline/core/app/operators/settling'
 import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
+import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Cursors } from '../http/cursor.ts'
 import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
@@ -13,6 +15,9 @@ export interface OperatorDeps {
   readonly app: AppDeps
   readonly operators: OperatorStore
   readonly reads: OperatorReads
+  readonly settling: SettlingPorts['settling']
+  readonly abandoned: AbandonedEntries
+  readonly webhooks: WebhookPorts
   readonly access: OperatorAccess
   readonly nodes: OperatorNodes
   /** Null: operators log in with codes only. */

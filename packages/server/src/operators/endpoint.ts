@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { bodyReader } from '../http/body-reader.ts'
 import { type Params, type PathValues, type QueryValues, readPath, readQuery } from '../http/params.ts'
+import type { StatusOverrides } from '../http/problems.ts'
 import type { QueryTexts } from '../http/query-text.ts'
 import type { Rendered } from '../http/rendered.ts'
 import type { OperatorDeps } from './deps.ts'
@@ -14,15 +15,19 @@ export const OPERATOR_TAGS = {
   Sessions: 'Logging in and out.',
   Service: 'The running service: its health, its traffic and its errors.',
   Platforms: 'Platforms, their users and the users’ connections.',
-  Orders: 'Orders, and what became of each, step by step.',
+  Orders: 'Orders, what became of each, step by step, and those of unknown outcome.',
+  Webhooks: 'Webhook endpoints of platforms, and what was sent to them.',
   Records: 'Events, the audit log and requests.'
 } as const
+
+/** Here a platform is named in the path; elsewhere it is the caller. */
+export const STATUSES: StatusOverrides = { platform_not_found: 404 }
 
 /** `none`: no credentials are needed; only the exchange of a code. */
 type Needs = OperatorScope | 'none'
 
 interface Shape {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below `/admin/v1`, with `:name` for parameters. */
   readonly path: string
   /** The scope that it needs. Required, so that no operation is without one. */

@@ -31,6 +31,9 @@ const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
 export interface OperatorsOptions {
   readonly operators: OperatorStore
   readonly reads: OperatorReads
+  readonly settling: OperatorDeps['settling']
+  readonly abandoned: OperatorDeps['abandoned']
+  readonly webhooks: OperatorDeps['webhooks']
   readonly requests: RequestLog
   readonly service: ServiceState
   readonly others: OtherNodes
@@ -50,7 +53,7 @@ interface MountedApi {
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, reads, requests, service, others, publicUrl, login } = options
+  const { operators, requests, service, others, publicUrl, login, ...parts } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
@@ -61,9 +64,9 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
   const pending = new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), app)
   const logins = login === null ? null : new ProviderLogins({ ...login, publicUrl, access, pending, attempts, operators, hasher, ids, log })
   const deps: OperatorDeps = {
+    ...parts,
     app,
     operators,
-    reads,
     access,
     nodes,
     logins,

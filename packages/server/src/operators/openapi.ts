@@ -6,7 +6,7 @@ import { parameters } from '../http/docs/openapi.ts'
 import { problemExample } from '../http/docs/problem-examples.ts'
 import { HTTP_STATUS } from '../http/problems.ts'
 import { problem } from '../wire/common.ts'
-import { OPERATOR_TAGS, type Operation } from './endpoint.ts'
+import { OPERATOR_TAGS, type Operation, STATUSES } from './endpoint.ts'
 import { PREFIX } from './serve.ts'
 
 const INTRODUCTION = `What the console shows, for other programs of operators as well.
@@ -14,8 +14,9 @@ const INTRODUCTION = `What the console shows, for other programs of operators as
 A program sends a key (\`npm run cli -- operator key create\`) as \`authorization: Bearer …\`. A browser has a session's cookie, which the exchange of a
 code sets (\`npm run cli -- operator link\`). Requests that are not GET, with a cookie, need the headers \`origin\` (the service's own) and
 \`x-trunkline-operator: 1\`. Every operation names the scope that it needs: \`read\`, \`manage\` or \`sandbox\`; none implies another. Credentials of
-platforms are not looked at here, and those of operators nowhere else. Changes are written to the audit log with the operator's name; reads are counted
-there, by operation.`
+platforms are not looked at here, and those of operators nowhere else. Changes are written to the audit log with the operator's name, in the
+transaction of the change; reads are counted there, by operation. An operation that changes something says what a repetition does. After an answer that
+was lost, and after \`internal\`, read before you repeat one.`
 
 export function operatorApi(operations: readonly Operation[], publicUrl: string): Description {
   const components = new Components()
@@ -108,12 +109,14 @@ function exampleOf(code: ErrorCode): object {
 }
 
 function statusesOf(codes: readonly ErrorCode[]): readonly number[] {
-  return [...new Set(codes.map(code => HTTP_STATUS[code]))].sort((a, b) => a - b)
+  return [...new Set(codes.map(statusOf))].sort((a, b) => a - b)
+}
+
+function statusOf(code: ErrorCode): number {
+  return STATUSES[code] ?? HTTP_STATUS[code]
 }
 
 function answer(status: number, schema: Json, codes: readonly ErrorCode[]): Json {
-  const examples = Object.fromEntries(
-    codes.filter(code => HTTP_STATUS[code] === status).map(code => [code, { value: json(exampleOf(code)) }])
-  )
+  const examples = Object.fromEntries(codes.filter(code => statusOf(code) === status).map(code => [code, { value: json(exampleOf(code)) }]))
   return { description: 'An error; its `code` says which.', content: { 'application/json': { schema, examples } } }
 }

@@ -12,21 +12,23 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { nullable, oneOf, record, ticket, timestamp, uuid } from '../wire/common.ts'
 import { connectionRecord, presentFollowed, presentStoredConnection } from '../wire/connection.ts'
 import { orderRecord, presentOrder } from '../wire/order.ts'
-import { endpointRecord } from '../wire/webhook.ts'
+import { endpointWithLag } from '../wire/webhook.ts'
 import type { Followed, NodeRequest } from './nodes/index.ts'
 
 const userId = Type.String({ description: 'The platform’s own name of the user.' })
 const userKey = { ...uuid, description: 'The service’s key of the user: a user deleted and created again under its name has another one.' }
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 const scalar = Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] })
-const facts = (description: string) =>
+/** Names and values. */
+export const facts = (description: string) =>
   Type.Unsafe<Readonly<Record<string, string | number | boolean | null>>>({
     type: 'object',
     additionalProperties: scalar,
     description
   })
 const NEXT = 'Send it back as `cursor` to read the next page; null on the last page.'
-const page = <Row extends TSchema>(title: string, row: Row) =>
+/** One page of a list that is read in one direction. */
+export const page = <Row extends TSchema>(title: string, row: Row) =>
   record(title, 'One page of a list.', {
     data: Type.Array(row),
     next_cursor: nullable(Type.String(), NEXT)
@@ -213,7 +215,7 @@ export const requestPage = record('AnsweredRequestPage', 'The newest requests of
   unanswered_nodes: Type.Array(Type.String(), { description: 'Nodes that did not answer within a second: theirs are missing.' })
 })
 
-export const endpointPage = page('OperatorWebhookEndpointPage', endpointRecord)
+export const endpointPage = page('OperatorWebhookEndpointPage', endpointWithLag)
 export const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to send a message to an endpoint.', {
   delivery_id: uuid,
   message_id: Type.String({ description: 'The same for each attempt of a message.' }),

@@ -5,7 +5,7 @@ import { fieldInvalid } from '../http/problems.ts'
 import type { QueryTexts } from '../http/query-text.ts'
 import { Rendered } from '../http/rendered.ts'
 import type { OperatorDeps } from './deps.ts'
-import type { Operation } from './endpoint.ts'
+import { type Operation, STATUSES } from './endpoint.ts'
 import type { ReadCounts } from './read-counts.ts'
 
 export const PREFIX = '/admin/v1'
@@ -22,6 +22,7 @@ export function serveOperations(app: FastifyInstance, operations: readonly Opera
       method,
       url: `${PREFIX}${path}`,
       exposeHeadRoute: method === 'GET',
+      config: { statusOverrides: STATUSES },
       onRequest: async (request, reply) => {
         reply.header('cache-control', 'no-store')
         const run = await authorized(served, request, deps, counts)

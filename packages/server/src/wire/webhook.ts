@@ -1,4 +1,5 @@
 import type { ShownDelivery } from '@trunkline/core/app/webhooks/deliveries'
+import type { EndpointEdit } from '@trunkline/core/app/webhooks/endpoints'
 import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import { DISABLED_REASONS, EVENT_TOPICS, type WebhookEndpoint, type WebhookFilter } from '@trunkline/core/domain/webhook'
 import { REPLAY_EVENTS_MAX } from '@trunkline/core/ports/webhook-requests'
@@ -24,6 +25,14 @@ const orderStatuses = nullable(
 )
 const seq = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
+/** What is changed of an endpoint. */
+export const endpointEdit = ticket('WebhookEndpointEdit', {
+  url: Type.Optional(url),
+  description: Type.Optional(description),
+  topics: Type.Optional(topics),
+  order_statuses: Type.Optional(orderStatuses)
+})
+
 export const endpointTicket = ticket('NewWebhookEndpoint', {
   url,
   description: Type.Optional(description),
@@ -32,10 +41,7 @@ export const endpointTicket = ticket('NewWebhookEndpoint', {
 })
 
 export const endpointChange = ticket('WebhookEndpointChange', {
-  url: Type.Optional(url),
-  description: Type.Optional(description),
-  topics: Type.Optional(topics),
-  order_statuses: Type.Optional(orderStatuses),
+  ...endpointEdit.properties,
   enabled: Type.Optional(Type.Boolean({ description: 'An endpoint that is enabled again goes on where it was.' }))
 })
 
@@ -73,17 +79,25 @@ const publicKeys = Type.Array(Type.String(), {
   description: 'Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first.'
 })
 
+const lag = record('WebhookLag', 'What was logged and not received yet.', {
+  users: Type.Integer({ description: 'Users with such updates; counted up to 10,000.' }),
+  updates: Type.Integer({ description: 'Their updates, also those that the filter will pass over.' }),
+  oldest_at: nullable(timestamp, 'When the oldest of these updates was logged; null: there is none.')
+})
+
 export const endpointRecord = record('WebhookEndpoint', 'An endpoint that receives updates.', endpointFields)
+/** As operators list endpoints. */
+export const endpointWithLag = record('OperatorWebhookEndpoint', 'A webhook endpoint of a platform, and how far it is behind.', {
+  platform_id: uuid,
+  ...endpointFields,
+  lag
+})
 export const endpointList = Type.Array(endpointRecord)
 
 export const endpointDetail = record('WebhookEndpointDetail', 'An endpoint, its keys, and how far it is behind.', {
   ...endpointFields,
   public_keys: publicKeys,
-  lag: record('WebhookLag', 'What was logged and not received yet.', {
-    users: Type.Integer({ description: 'Users with such updates; counted up to 10,000.' }),
-    updates: Type.Integer({ description: 'Their updates, also those that the filter will pass over.' }),
-    oldest_at: nullable(timestamp, 'When the oldest of these updates was logged; null: there is none.')
-  })
+  lag
 })
 
 export const endpointWithSecret = record('WebhookEndpointWithSecret', 'An endpoint and its new secret.', {
@@ -132,6 +146,24 @@ export const deliveryDetail = record('WebhookDeliveryDetail', 'One attempt, with
 
 export function filterOf({ topics: wanted, order_statuses: statuses }: Static<typeof endpointTicket>): WebhookFilter {
   return { topics: wanted ?? null, orderStatuses: statuses ?? null }
+}
+
+/** The fields that are given, as the use case takes them. */
+export function editOf({
+  url: address,
+  description: text,
+  topics: wanted,
+  order_statuses: statuses
+}: Static<typeof endpointEdit>): EndpointEdit {
+  const filter = {
+    ...(wanted !== undefined && { topics: wanted }),
+    ...(statuses !== undefined && { orderStatuses: statuses })
+  }
+  return {
+    ...(address !== undefined && { url: address }),
+    ...(text !== undefined && { description: text }),
+    ...(Object.keys(filter).length > 0 && { filter })
+  }
 }
 
 export function presentEndpoint(endpoint: WebhookEndpoint): Static<typeof endpointRecord> {

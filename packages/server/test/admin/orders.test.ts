@@ -33,10 +33,12 @@ function stage() {
   const deps = {
     clock: { now: () => make.at(0) },
     store: { orders: { unresolved } },
-    settleAll: async (ids: readonly OrderId[], { entry }: { readonly entry: ((orders: readonly Order[]) => AuditEntry) | null }) => {
-      const ended = ids.flatMap(id => known.get(id) ?? [])
-      if (entry !== null) entries.push(entry(ended))
-      return { orders: ended, kept: [] }
+    settling: {
+      settleAll: async (ids: readonly OrderId[], { entry }: { readonly entry: ((orders: readonly Order[]) => AuditEntry) | null }) => {
+        const ended = ids.flatMap(id => known.get(id) ?? [])
+        if (entry !== null) entries.push(entry(ended))
+        return { orders: ended, skipped: [] }
+      }
     }
   }
   const settle = (more: Partial<SettleOrders>) => {
@@ -82,7 +84,7 @@ test('a dry run ends nothing, nor does a run whose set has changed; otherwise al
 test('without a service that can ask the broker it is refused', async () => {
   const { deps } = stage()
   const input = { broker: 'SANDBOX', connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false }
-  await assert.rejects(settleOrders(Object({ ...deps, settleAll: null }), input, RUN), /No service runs/)
+  await assert.rejects(settleOrders(Object({ ...deps, settling: null }), input, RUN), /No service runs/)
 })
 
 test('abandoned orders are listed until a late answer shows their outcome, for thirty days, newest first', async context => {

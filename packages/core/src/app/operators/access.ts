@@ -8,18 +8,13 @@ import type { OperatorStore } from '../../ports/operator-store.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { Hasher } from '../../ports/vault.ts'
 import type { Attempt, AttemptLimits } from '../authenticate.ts'
+import type { RequestOrigin } from '../caller.ts'
 
 export const CODE_MS = 600_000
 export const SESSION_MS = 12 * 3_600_000
 /** A session that is not used for this long has ended. */
 export const IDLE_MS = 1_800_000
 const LENGTH_MAX = 128
-
-/** Where a request came from. */
-export interface RequestOrigin {
-  readonly ip: string
-  readonly requestId: string
-}
 
 /** A proven operator. */
 export interface OperatorCaller extends RequestOrigin {
@@ -83,9 +78,10 @@ export function operatorAudit(
   { operator, ip, requestId }: RequestOrigin & { readonly operator: string },
   action: string,
   target: string,
-  detail: AuditEntry['detail'] = {}
+  detail: AuditEntry['detail'] = {},
+  result: AuditEntry['result'] = 'ok'
 ): AuditEntry {
-  return { at: clock.now(), actor: 'operator', action, target, result: 'ok', ip, requestId, detail: { by: operator, ...detail } }
+  return { at: clock.now(), actor: 'operator', action, target, result, ip, requestId, detail: { by: operator, ...detail } }
 }
 
 /** Looks a secret up, unless too many wrong ones came from its address. */

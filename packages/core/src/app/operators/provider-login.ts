@@ -5,7 +5,8 @@ import { shown } from '../../domain/malformed.ts'
 import { grantedScopes, type OperatorGrant, type OperatorSession } from '../../domain/operator.ts'
 import type { OperatorStore } from '../../ports/operator-store.ts'
 import type { Hasher } from '../../ports/vault.ts'
-import { type OperatorAccessDeps, operatorAudit, type RequestOrigin, SESSION_MS } from './access.ts'
+import type { RequestOrigin } from '../caller.ts'
+import { type OperatorAccessDeps, operatorAudit, SESSION_MS } from './access.ts'
 
 /** From the start of a login to its completion. */
 export const LOGIN_MS = 600_000

@@ -201,7 +201,7 @@ function demandOwned({ ownership }: SettlingDeps, { orderId, userKey }: Order): 
   if (owner.kind === 'this') return
   const { nodeId, url } = owner.node
   throw new NotSettled(
-    `The user of ${orderId} belongs to node ${nodeId}, which other nodes reach at ${url}. Run the same command there; "npm run cli -- cluster nodes" lists the nodes by name.`
+    `The user of ${orderId} belongs to node ${nodeId}, which other nodes reach at ${url}. Do the same there; "npm run cli -- cluster nodes" lists the nodes by name.`
   )
 }
 
@@ -246,7 +246,7 @@ async function demandUnlikeAll(
   const unread = leftOut.filter(id => id === null || !others.has(id)).length
   if (unread > 0)
     throw new NotSettled(
-      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Try again later, or, when you have seen in the broker’s own records that it never had the order, add --unseen.`
+      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Try again later, or, when you have seen in the broker’s own records that it never had the order, do the same as unseen (--unseen on the command line).`
     )
 }
 
@@ -259,7 +259,7 @@ async function readOrders(deps: SettlingDeps, { connection, account, order }: Pl
     signal.throwIfAborted()
     if (!(cause instanceof BrokerFault)) throw cause
     throw new NotSettled(
-      `The broker could not be read (${cause.message}). Try again later, or, when you have seen in its own records that it never had the order, add --unseen.`,
+      `The broker could not be read (${cause.message}). Try again later, or, when you have seen in its own records that it never had the order, do the same as unseen (--unseen on the command line).`,
       { cause }
     )
   }

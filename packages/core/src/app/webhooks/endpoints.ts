@@ -15,7 +15,7 @@ export const ENDPOINTS_MAX = 16
 const TRIES_MAX = 16
 
 export interface EndpointDeps extends Pick<Deps, 'clock' | 'ids'> {
-  readonly store: Pick<Deps['store'], 'audit' | 'events' | 'users' | 'webhooks'>
+  readonly store: Pick<Deps['store'], 'audit' | 'events' | 'platforms' | 'users' | 'webhooks'>
   readonly bus: Pick<Deps['bus'], 'publish'>
   readonly webhooks: WebhookPorts
 }
@@ -41,7 +41,10 @@ export interface EndpointWithSecret extends ShownEndpoint {
   readonly secret: string
 }
 
-/** Creates an endpoint, which receives what is logged from now on. @throws ServiceError field_invalid, webhook_endpoint_limit */
+/**
+ * Creates an endpoint, which receives what is logged from now on.
+ * @throws ServiceError field_invalid, webhook_endpoint_limit, platform_disabled
+ */
 export async function createEndpoint(deps: EndpointDeps, caller: EndpointCaller, fields: EndpointFields): Promise<EndpointWithSecret> {
   const { platformId } = caller.platform
   const endpointId = deps.ids.uuid<WebhookEndpointId>()
@@ -52,14 +55,26 @@ export async function createEndpoint(deps: EndpointDeps, caller: EndpointCaller,
   const { secret, sealed } = deps.webhooks.keyring.create(endpoint)
   const entry = audited(deps.clock, caller, 'webhook_endpoint.create', endpointId, { host: new URL(endpoint.url).host })
   const { endpoints } = deps.store.webhooks
-  if (!(await announced(deps, platformId, () => endpoints.create(endpoint, sealed, ENDPOINTS_MAX, entry))))
+  if (!(await announced(deps, platformId, () => endpoints.create(endpoint, sealed, ENDPOINTS_MAX, entry)))) {
+    if ((await deps.store.platforms.disabled()).has(platformId))
+      throw new ServiceError('platform_disabled', 'The platform is disabled, and gets no webhook endpoints; enable it first.')
     throw new ServiceError('webhook_endpoint_limit', `The platform has ${ENDPOINTS_MAX} endpoints, the maximum; delete one of them.`)
+  }
   return { ...shownOf(deps, { endpoint, keys: sealed }), secret }
 }
 
 /** Oldest first. */
 export async function listEndpoints({ store }: Pick<EndpointDeps, 'store'>, caller: EndpointCaller): Promise<readonly WebhookEndpoint[]> {
   return await store.webhooks.endpoints.list(caller.platform.platformId)
+}
+
+/** Oldest first, each with how far it is behind. */
+export async function endpointsWithLag(
+  { store }: Pick<EndpointDeps, 'store'>,
+  caller: EndpointCaller
+): Promise<readonly { readonly endpoint: WebhookEndpoint; readonly lag: WebhookLag }[]> {
+  const endpoints = await listEndpoints({ store }, caller)
+  return await Promise.all(endpoints.map(async endpoint => ({ endpoint, lag: await store.webhooks.cursors.lag(endpoint.endpointId) })))
 }
 
 /** The endpoint, and how far it is behind. @throws ServiceError webhook_endpoint_not_found */

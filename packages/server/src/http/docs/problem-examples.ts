@@ -28,6 +28,7 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   method_not_allowed: { message: 'This address takes GET and HEAD.' },
   upgrade_required: { message: 'This address is for WebSockets.' },
   platform_not_found: { message: 'There is no such platform.' },
+  platform_disabled: { message: 'The platform is disabled, and gets no webhook endpoints; enable it first.' },
   user_exists: { message: 'There is a user with this user_id already.' },
   cl_order_id_duplicate: {
     message: 'This cl_order_id was used today by order 01a1fc40-bac8-7000-9fad-169d6cee0b61; read that order, or send a new cl_order_id.',
@@ -40,6 +41,7 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   webhook_endpoint_limit: { message: 'The platform has 16 endpoints, the maximum; delete one of them.' },
   webhook_endpoint_disabled: { message: 'The endpoint is disabled; enable it first, and it goes on where it was.' },
   order_not_open: { message: 'The order is filled and can no longer be changed.' },
+  order_not_settled: { message: 'The order may still be on its way. Try again in 42 seconds.' },
   order_not_supported: about(
     'order_tif',
     'FOK is not offered by Tradier as a time in force for LMT orders of STK; it takes DAY, GTC, DAY+'

@@ -19,6 +19,7 @@ import {
   deliveryDetail,
   deliveryPage,
   deliveryRecord,
+  editOf,
   endpointChange,
   endpointDetail,
   endpointList,
@@ -112,16 +113,8 @@ pauses that grow to a day. Messages are signed by Standard Webhooks; the respons
     bodyExample: { enabled: true },
     success: { status: 200, description: 'The endpoint, and how far it is behind.', schema: endpointDetail },
     async handle({ caller, path: { endpoint_id: endpointId }, body }, { deps }) {
-      const { enabled, url, description, topics, order_statuses: statuses } = body
-      const filter = {
-        ...(topics !== undefined && { topics }),
-        ...(statuses !== undefined && { orderStatuses: statuses })
-      }
-      const fields = {
-        ...(url !== undefined && { url }),
-        ...(description !== undefined && { description }),
-        ...(Object.keys(filter).length > 0 && { filter })
-      }
+      const { enabled, ...given } = body
+      const fields = editOf(given)
       if (Object.keys(fields).length > 0) await editEndpoint(deps, caller, endpointId, fields)
       if (enabled !== undefined) await setEndpointEnabled(deps, caller, endpointId, enabled)
       const { endpoint, publicKeys, lag } = await readEndpoint(deps, caller, endpointId)
@@ -223,14 +216,19 @@ ${TESTS_PER_MINUTE} of them a minute at most.`,
     bodyExample: { user_id: 'ada', from_seq: 1, to_seq: 100 },
     success: { status: 200, description: 'The updates are being sent again.', schema: acceptedReplay },
     async handle({ caller, path, body }, { deps }) {
-      const { from, to } = await replay(deps, caller, path.endpoint_id, wantedOf(body))
+      const { from, to } = await replay(deps, caller, path.endpoint_id, replayWanted(body))
       return { endpoint_id: path.endpoint_id, from_seq: from, to_seq: to }
     }
   })
 ]
 
-/** @throws ServiceError field_invalid */
-function wantedOf({ message_id: messageId, user_id: userId, from_seq: from, to_seq: to }: Static<typeof replayTicket>): ReplayWanted {
+/** What a request wants sent again. @throws ServiceError field_invalid */
+export function replayWanted({
+  message_id: messageId,
+  user_id: userId,
+  from_seq: from,
+  to_seq: to
+}: Static<typeof replayTicket>): ReplayWanted {
   const ofUser = { user_id: userId, from_seq: from, to_seq: to }
   const given = Object.entries(ofUser).filter(([, value]) => value !== undefined)
   if (messageId !== undefined) {

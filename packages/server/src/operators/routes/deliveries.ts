@@ -1,28 +1,14 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { PlatformId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
-import { required, uuidInPath } from '../../http/params.ts'
-import { presentEndpoint } from '../../wire/webhook.ts'
+import type { UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
+import { uuidInPath } from '../../http/params.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { LIMIT, onlyPage, pageOf, paging } from '../paging.ts'
-import { deliveryPage, endpointPage, presentDeliveryRow } from '../records.ts'
-
-const shared = { scope: 'read', tag: 'Records' } as const
+import { deliveryPage, presentDeliveryRow } from '../records.ts'
 
 export const DELIVERIES: readonly Operation[] = [
   operation({
-    ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints',
-    operationId: 'listOperatorWebhookEndpoints',
-    summary: 'List a platform’s webhook endpoints',
-    query: { platform: required(uuidInPath<PlatformId>('The platform, by its `platform_id`.')) },
-    success: { status: 200, description: 'The endpoints, oldest first; there are 16 at most.', schema: endpointPage },
-    async handle({ query }, { app: { store } }) {
-      return onlyPage(await store.webhooks.endpoints.list(query.platform), presentEndpoint)
-    }
-  }),
-  operation({
-    ...shared,
+    scope: 'read',
+    tag: 'Webhooks',
     method: 'GET',
     path: '/webhook-deliveries',
     operationId: 'listOperatorWebhookDeliveries',

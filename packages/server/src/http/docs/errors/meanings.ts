@@ -108,6 +108,11 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'Ask the operator of the service.',
     again: 'changed'
   },
+  platform_disabled: {
+    meaning: 'An operator disabled the platform, and what was asked for needs one that is enabled.',
+    remedy: 'Have an operator of the service enable the platform.',
+    again: 'changed'
+  },
   user_exists: {
     meaning: 'Your platform has a user with this `user_id` already.',
     remedy: 'Use that user. If the answer with its secret was lost, rotate the secret.',
@@ -152,6 +157,12 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     meaning: 'The order has ended, so it can be neither changed nor cancelled.',
     remedy: 'Read the order: it may have filled. After a lost answer to a cancel, the first request may have ended it.',
     again: 'changed'
+  },
+  order_not_settled: {
+    meaning:
+      'An operator asked to end an order that the broker never received, and that cannot be said of it: its outcome is known, it may still be on its way or at the broker, or the set of orders has changed.',
+    remedy: 'Do what the message says. Where several orders were to be ended, it names those that were: read the others again.',
+    again: 'look'
   },
   order_not_supported: {
     meaning: 'The broker does not take an order like this. `GET /brokers` lists what each takes. Nothing was sent to the broker.',

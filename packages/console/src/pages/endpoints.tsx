@@ -1,0 +1,85 @@
+// The webhook endpoints of a platform: how far each is behind, and whether it fails.
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { get } from '../api.ts'
+import { counted } from '../format.ts'
+import type { OperatorWebhookEndpoint as Endpoint } from '../generated/admin.ts'
+import { NeedsManage } from '../parts/act.tsx'
+import { CreateEndpoint } from '../parts/endpoint-acts.tsx'
+import { FilterForm } from '../parts/filters.tsx'
+import { Page } from '../parts/page.tsx'
+import { usePlatform } from '../parts/platform.ts'
+import { Empty } from '../parts/states.tsx'
+import { type Column, ListTable } from '../parts/table.tsx'
+import { Missing, Time } from '../parts/values.tsx'
+import { useList } from '../reads.ts'
+
+const route = getRouteApi('/endpoints')
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  {
+    name: 'Endpoint',
+    // The path may be a secret of the platform: the page of the endpoint has it.
+    cell: ({ platform_id: platformId, endpoint_id: endpointId, url }) => (
+      <Link to="/endpoints/$platformId/$endpointId" params={{ platformId, endpointId }}>
+        {new URL(url).host}
+      </Link>
+    )
+  },
+  { name: 'Description', cell: ({ description }) => (description === '' ? <Missing means="none" /> : description) },
+  { name: 'Disabled', cell: endpoint => <Time at={endpoint.disabled_at} nullMeans="no" /> },
+  { name: 'Why', cell: ({ disabled_reason: why }) => why ?? <Missing means="none" /> },
+  { name: 'Last success', cell: endpoint => <Time at={endpoint.last_success_at} nullMeans="none yet" /> },
+  { name: 'Failing since', cell: endpoint => <Time at={endpoint.failing_since} nullMeans="does not fail" /> },
+  { name: 'Updates behind', isNumber: true, cell: ({ lag }) => counted(lag.updates) },
+  { name: 'Users', isNumber: true, cell: ({ lag }) => counted(lag.users) },
+  { name: 'Oldest', cell: ({ lag }) => <Time at={lag.oldest_at} nullMeans="none" /> },
+  { name: 'Topics', cell: ({ topics }) => topics?.join(', ') ?? 'all' }
+]
+
+/** The list of endpoints. */
+export function EndpointsPage(): ReactNode {
+  const filters = route.useSearch()
+  const navigate = route.useNavigate()
+  const { choices, chosen: platform } = usePlatform(filters.platform)
+  const request = platform === undefined ? undefined : get('/webhook-endpoints', {}, { platform })
+  const shownFilters = platform === undefined ? filters : { ...filters, platform }
+  const fields = [{ name: 'platform', label: 'Platform', choices, none: 'Choose' }] as const
+  return (
+    <Page title="Endpoints" request={request}>
+      <FilterForm key={JSON.stringify(shownFilters)} filters={fields} current={shownFilters} apply={search => void navigate({ search })} />
+      {platform === undefined || request === undefined ? (
+        <Empty>
+          <p>Choose a platform to see its webhook endpoints.</p>
+        </Empty>
+      ) : (
+        <>
+          <NeedsManage />
+          <div className="buttons">
+            <CreateEndpoint platform={platform} />
+          </div>
+          <EndpointList request={request} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+function EndpointList({ request }: { readonly request: Parameters<typeof useList<Endpoint>>[0] }): ReactNode {
+  return (
+    <ListTable
+      what="endpoints"
+      list={useList(request)}
+      columns={COLUMNS}
+      idOf={endpoint => endpoint.endpoint_id}
+      empty={
+        <Empty>
+          <p>This platform has no webhook endpoints.</p>
+          <p>
+            It can create one itself: <a href="/docs/guides">Guides</a>.
+          </p>
+        </Empty>
+      }
+    />
+  )
+}

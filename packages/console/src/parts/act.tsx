@@ -1,0 +1,201 @@
+// A change: a button, the sentence that says what will happen, and what then did. An answer that was lost is shown as unknown.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { createPortal } from 'react-dom'
+import { type ChangeRequest, carryOut, isOutcomeUnknown, isSignedOut } from '../api.ts'
+import { sessionQuery } from '../reads.ts'
+import { Failure } from './states.tsx'
+
+const REASON = 'needs-manage'
+
+/** Whether the session may change anything. */
+function useMayManage(): boolean {
+  return useQuery(sessionQuery).data?.scopes.includes('manage') === true
+}
+
+/** Says once, on each page with changes, why they are disabled. */
+export function NeedsManage(): ReactNode {
+  const mayManage = useMayManage()
+  if (mayManage) return null
+  return (
+    <p id={REASON} className="notice">
+      Changes need the scope <code>manage</code>, which this session does not have. A link with it:{' '}
+      <code>npm run cli -- operator link --scope read --scope manage</code>.
+    </p>
+  )
+}
+
+interface ActProps<Answer> {
+  /** On the button, and on the one that confirms. */
+  readonly label: string
+  /** The heading of the dialog: what is changed. */
+  readonly title: string
+  /** One sentence: what will happen. */
+  readonly says: ReactNode
+  /** Native fields, whose values the request is made of. */
+  readonly fields?: ReactNode
+  readonly request: (form: FormData) => ChangeRequest<Answer>
+  /** What happened, from the answer, and what was sent. */
+  readonly done: (answer: Answer, form: FormData) => ReactNode
+}
+
+/** A button for a change. It stays where it is, disabled, where the session may change nothing. */
+export function Act<Answer>(props: ActProps<Answer>): ReactNode {
+  const mayManage = useMayManage()
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <Button
+        className="button"
+        isDisabled={!mayManage}
+        {...(!mayManage && { 'aria-describedby': REASON })}
+        aria-haspopup="dialog"
+        onPress={() => setIsOpen(true)}
+      >
+        {props.label}…
+      </Button>
+      {isOpen && createPortal(<Confirmation {...props} close={() => setIsOpen(false)} />, document.body)}
+    </>
+  )
+}
+
+function Confirmation<Answer>(props: ActProps<Answer> & { readonly close: () => void }): ReactNode {
+  const { label, title, says, fields, request, done, close } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  const queries = useQueryClient()
+  const readAgain = () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+  const sent = useMutation({
+    mutationFn: (form: FormData) => carryOut(request(form)),
+    // Whatever became of it: the page shows what is so.
+    onSettled: () => void readAgain(),
+    onError: error => {
+      if (isSignedOut(error)) void queries.resetQueries({ queryKey: sessionQuery.queryKey })
+    }
+  })
+  useEffect(() => dialog.current?.showModal(), [])
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (!sent.isPending) sent.mutate(new FormData(event.currentTarget))
+  }
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={heading}
+      onCancel={event => {
+        // What is under way has an outcome, which would not be seen.
+        if (sent.isPending) event.preventDefault()
+      }}
+      onClose={close}
+    >
+      <h2 id={heading}>{title}</h2>
+      <Outcome error={sent.error} readAgain={() => void readAgain()} />
+      {sent.isSuccess ? (
+        <div role="status">{done(sent.data, sent.variables)}</div>
+      ) : (
+        <form id={`${heading}-form`} onSubmit={submit}>
+          <p>{says}</p>
+          {fields}
+        </form>
+      )}
+      <div className="buttons">
+        {!sent.isSuccess && !isAsked(sent.error) && (
+          <Button className="button primary" type="submit" form={`${heading}-form`} isDisabled={sent.isPending}>
+            {sent.isPending ? 'Waiting for the answer…' : label}
+          </Button>
+        )}
+        <Button className="button" isDisabled={sent.isPending} onPress={() => dialog.current?.close()}>
+          {sent.isSuccess || sent.isError ? 'Close' : 'Cancel'}
+        </Button>
+      </div>
+    </dialog>
+  )
+}
+
+/** Not offered again: it may have been done. */
+function isAsked(error: Error | null): boolean {
+  return error !== null && isOutcomeUnknown(error)
+}
+
+function Outcome({ error, readAgain }: { readonly error: Error | null; readonly readAgain: () => void }): ReactNode {
+  if (error === null) return null
+  if (!isOutcomeUnknown(error)) return <Failure error={error} />
+  return (
+    <div className="failure" role="alert">
+      <p>
+        <strong>Unknown: it may have been done, or not.</strong> {error.message}
+      </p>
+      <p>Read again before you repeat it.</p>
+      <Button className="button" onPress={readAgain}>
+        Read again
+      </Button>
+    </div>
+  )
+}
+
+/** A text field of a change. */
+export function TextInput({
+  name,
+  label,
+  value = '',
+  hint,
+  ...more
+}: {
+  readonly name: string
+  readonly label: string
+  readonly value?: string
+  readonly hint?: string
+  readonly isRequired?: boolean
+  readonly type?: 'text' | 'number' | 'url'
+  readonly min?: number
+  readonly max?: number
+}): ReactNode {
+  const { isRequired = false, type = 'text', min, max } = more
+  const limits = type === 'number' ? { min, max } : { maxLength: max }
+  return (
+    <label className="field">
+      {label}
+      <input className="input" name={name} type={type} defaultValue={value} required={isRequired} autoComplete="off" {...limits} />
+      {hint !== undefined && <span className="hint">{hint}</span>}
+    </label>
+  )
+}
+
+/** Choices of a change, any number of them. */
+export function Checks({
+  name,
+  legend,
+  values,
+  chosen
+}: {
+  readonly name: string
+  readonly legend: string
+  readonly values: readonly string[]
+  readonly chosen: readonly string[] | null
+}): ReactNode {
+  return (
+    <fieldset className="checks">
+      <legend>{legend}</legend>
+      {values.map(value => (
+        <label key={value}>
+          <input type="checkbox" name={name} value={value} defaultChecked={chosen?.includes(value) === true} /> {value}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The text of a field; empty if there is none. */
+export function textIn(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value.trim() : ''
+}
+
+/** The values that are checked; null: none. */
+export function checkedIn<Value extends string>(form: FormData, name: string, values: readonly Value[]): Value[] | null {
+  const given = form.getAll(name)
+  const chosen = values.filter(value => given.includes(value))
+  return chosen.length === 0 ? null : chosen
+}
