@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { CLIENT, type Claims, TestLoginProvider } from '@trunkline/testkit/login-provider'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LoginRefused, ProviderUnavailable } from '../../src/oidc/faults.ts'
 import type { ProviderOptions } from '../../src/oidc/options.ts'
@@ -16,6 +17,7 @@ const ids = new RandomIds()
 const secrets = (): LoginSecrets => ({ state: ids.secret(''), nonce: ids.secret(''), verifier: ids.secret('') })
 const over = (issuer: string, more: Partial<ProviderOptions> = {}) => ({
   ...{ issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, request: 'openid email groups' },
+  requestMs: PATIENCE_MS,
   ...{ operatorClaim: 'email', grantClaim: 'groups', ...more }
 })
 const unavailable = (message: RegExp) => (error: unknown) => error instanceof ProviderUnavailable && message.test(error.message)
@@ -236,7 +238,7 @@ test('a provider that says nothing, answers with an error, redirects or is not t
   context.after(() => server.close())
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const why = async (port: number, requestMs = 5_000) => {
+  const why = async (port: number, requestMs = PATIENCE_MS) => {
     await using provider = new LoginProvider(over(`http://127.0.0.1:${port}`, { requestMs }), new VirtualClock())
     return await provider.begin(REDIRECT, secrets()).then(
       () => 'began',

@@ -12,6 +12,7 @@ import { LOGIN_MS } from '@trunkline/core/app/operators/provider-login'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { CLIENT, TestLoginProvider } from '@trunkline/testkit/login-provider'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
@@ -100,7 +101,7 @@ describe('a login by the provider', () => {
       { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: { note: refused => void noted.push(refused) } }
     )
     const log = (message: string, facts?: object) => void logged.push(`${message} ${JSON.stringify(facts)}`)
-    const options = { issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, request: 'openid email groups' }
+    const options = { issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, request: 'openid email groups', requestMs: PATIENCE_MS }
     const provider = new LoginProvider({ ...options, operatorClaim: 'email', grantClaim: 'groups' }, clock)
     const logins = new ProviderLogins({
       ...{ provider, name: 'Our company', publicUrl, access, attempts, operators, hasher, ids },
