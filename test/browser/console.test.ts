@@ -170,7 +170,9 @@ describe('the console', () => {
     // The user is given before the endpoints of the platform were read.
     await using walk = await visit(browser, { storageState: session }, { isHurried: true })
     const { page } = walk
-    await open(page, `/deliveries?platform=unknown`)
+    await open(page, '/deliveries')
+    const { data } = await read(page, '/platforms')
+    await open(page, `/deliveries?platform=${data[0].platform_id}`)
     await page.getByLabel('User (user_key)').fill(userKey)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/deliveries?user=${userKey}`)
@@ -186,9 +188,13 @@ describe('the console', () => {
     await using walk = await loggedIn({ viewport: { width: 1200, height: 800 }, bypassCSP: true })
     const { page } = walk
     await open(page, '/')
-    // Only bars are drawn on the largest canvas.
-    const isDrawn = `[...document.querySelectorAll('.chart canvas')].some(canvas => canvas.width > innerWidth / 2 && canvas.width <= innerWidth && canvas.height > 50 &&
-      canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(part => part > 0))`
+    // Only bars are drawn on the widest canvas. It is copied, since browsers complain of one that is read often.
+    const isDrawn = `[...document.querySelectorAll('.chart canvas')].some(({ width, height }, index, all) => {
+      if (width < innerWidth / 2 || width > innerWidth || height < 50) return false
+      const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true })
+      copy.drawImage(all[index], 0, 0)
+      return copy.getImageData(0, 0, width, height).data.some(part => part > 0)
+    })`
     await page.waitForFunction(isDrawn)
     await page.setViewportSize({ width: 375, height: 800 })
     await page.waitForFunction(`document.querySelector('.chart table').offsetWidth < 375`)

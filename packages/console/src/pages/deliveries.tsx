@@ -9,7 +9,7 @@ import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Status, Time, Value } from '../parts/values.tsx'
+import { Time, Value } from '../parts/values.tsx'
 import { PAGE_ROWS, useList } from '../reads.ts'
 
 const route = getRouteApi('/deliveries')
@@ -21,13 +21,20 @@ const FILTERS = [
 /** Of every list of attempts. */
 export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
   { name: 'Started', cell: delivery => <Time at={delivery.started_at} /> },
-  { name: 'Outcome', cell: delivery => <Status status={delivery.failure ?? 'delivered'} /> },
+  {
+    name: 'Outcome',
+    cell: ({ failure }) => <span className={`status ${failure === null ? 'good' : 'bad'}`}>{failure ?? 'delivered'}</span>
+  },
   { name: 'Status', isNumber: true, cell: delivery => <Value value={delivery.status} nullMeans="no answer" /> },
   { name: 'Attempt', isNumber: true, cell: delivery => delivery.attempt },
   { name: 'Took', isNumber: true, cell: delivery => tookText(delivery.took_ms) },
   { name: 'Next', cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
   { name: 'Reason', cell: delivery => delivery.reason },
-  { name: 'Seq', cell: ({ from_seq: from, to_seq: to }) => (from === null ? <Value value={null} nullMeans="none" /> : `${from}–${to}`) },
+  {
+    name: 'Seq',
+    cell: ({ from_seq: from, to_seq: to }) =>
+      from === null ? <Value value={null} nullMeans="none" /> : from === to ? String(from) : `${from}–${to}`
+  },
   {
     name: 'User',
     cell: ({ user_key: user }) =>
