@@ -1,6 +1,6 @@
-// Requests of the reference's pages to our own API, with the credentials of the demo platform and of a user made for them.
+// Requests of the documentation's pages to our own API, with the credentials of the demo platform and of a user made for them.
 import type { DemoPlatform } from '../ops/demo-platform.ts'
-import { DemoUser, textIn } from '../ops/demo-user.ts'
+import { type DemoCredentials, DemoUser, textIn } from '../ops/demo-user.ts'
 import { connect } from '../ops/form-browser.ts'
 
 const USER_ID = 'reference'
@@ -9,6 +9,7 @@ const METHODS: readonly unknown[] = ['GET', 'POST', 'PATCH', 'DELETE']
 const PATH_CHARS_MAX = 2_048
 const ANSWER_CHARS_MAX = 262_144
 const ANSWER_MS_MAX = 30_000
+const ACTIVE = '/connections?status=ACTIVE'
 
 /** What a page sends. `body` is JSON, or empty. */
 export interface TrialRequest {
@@ -39,15 +40,26 @@ export class Trial {
   async ids(demo: DemoPlatform): Promise<TrialIds | null> {
     const user = await this.#prepared(demo)
     if (user === null) return null
-    const [connections, accounts, orders] = await Promise.all(
-      ['/connections?status=ACTIVE', '/accounts', '/orders?limit=1'].map(path => user.call('GET', path))
-    )
+    const [connections, accounts, orders] = await Promise.all([ACTIVE, '/accounts', '/orders?limit=1'].map(path => user.call('GET', path)))
     return {
       user_id: USER_ID,
       connection_id: firstId(connections, 'connection_id'),
       account_id: firstId(accounts, 'account_id'),
       order_id: firstId(dataOf(orders), 'order_id')
     }
+  }
+
+  /**
+   * Credentials of the user that are valid now, for a page that trades in the user's practice account. Null without a sandbox of our own, or
+   * if the API or the sandbox refuses.
+   */
+  async credentials(demo: DemoPlatform): Promise<DemoCredentials | null> {
+    const known = this.#user
+    // Its secret, or that of the platform, was replaced since.
+    if (known !== null && (await known.call('GET', ACTIVE)) === null && this.#user === known) this.#user = null
+    const user = await this.#prepared(demo)
+    const isConnected = firstId(await user?.call('GET', ACTIVE), 'connection_id') !== null
+    return user !== null && isConnected ? user.credentials : null
   }
 
   /** Null if the user cannot be made, or this is no request to the API, as {@link isPath} says. */
@@ -75,7 +87,7 @@ export class Trial {
   async #prepare(demo: DemoPlatform): Promise<DemoUser | null> {
     const user = await DemoUser.of(demo, USER_ID)
     const [login] = demo.sandbox_logins
-    if (user !== null && login !== undefined && firstId(await user.call('GET', '/connections?status=ACTIVE'), 'connection_id') === null) {
+    if (user !== null && login !== undefined && firstId(await user.call('GET', ACTIVE), 'connection_id') === null) {
       const link = textIn(await user.call('POST', '/connections', { connection_type: 'trade', broker: BROKER }), 'authorization_url')
       if (link !== null) await connect(link, BROKER, login)
     }
