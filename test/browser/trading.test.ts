@@ -33,7 +33,7 @@ describe('the practice account of the live page', () => {
     assert.equal(await hasMark(page), false)
     await page.getByLabel('Quantity').fill('3')
     await page.keyboard.press('Enter')
-    await says(page, '#ticket-result', /^BUY 3 AAPL: costs [\d,.]+, .*by the broker’s estimate/)
+    await says(page, '#ticket-result', /^BUY 3 AAPL: costs [\d,.]+.* by the broker’s estimate/)
     await until(() => page.locator('#ticket-place').evaluate(button => button.matches(':focus')), 'the next key places it', PATIENCE_MS)
     await page.keyboard.press('Enter')
     await says(page, '#ticket-result', /^BUY 3 AAPL \(market\): filled at \d+\.\d\d/)

@@ -30,6 +30,8 @@ export interface TrialIds {
   readonly connection_id: string | null
   readonly account_id: string | null
   readonly order_id: string | null
+  /** A date on which options of the examples' symbol expire. */
+  readonly expiration: string | null
 }
 
 export class Trial {
@@ -41,11 +43,14 @@ export class Trial {
     const user = await this.#prepared(demo)
     if (user === null) return null
     const [connections, accounts, orders] = await Promise.all([ACTIVE, '/accounts', '/orders?limit=1'].map(path => user.call('GET', path)))
+    const connectionId = firstId(connections, 'connection_id')
+    const dates = connectionId && (await user.call('GET', `/connections/${connectionId}/market-data/expirations?symbol=SPY`))
     return {
       user_id: USER_ID,
-      connection_id: firstId(connections, 'connection_id'),
+      connection_id: connectionId,
       account_id: firstId(accounts, 'account_id'),
-      order_id: firstId(dataOf(orders), 'order_id')
+      order_id: firstId(listIn(orders, 'data'), 'order_id'),
+      expiration: lastText(listIn(dates, 'expirations'))
     }
   }
 
@@ -106,6 +111,12 @@ function firstId(rows: unknown, name: string): string | null {
   return Array.isArray(rows) ? textIn(rows[0], name) : null
 }
 
-function dataOf(page: unknown): unknown {
-  return typeof page === 'object' && page !== null && 'data' in page ? page.data : null
+function listIn(answer: unknown, name: string): unknown {
+  return typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : null
+}
+
+/** Of dates, the one that is longest to come: the first may be over as soon as a day ends. */
+function lastText(list: unknown): string | null {
+  const last: unknown = Array.isArray(list) ? list.at(-1) : null
+  return typeof last === 'string' ? last : null
 }
