@@ -1,4 +1,5 @@
 // The API reference as one page: contents, descriptions, and samples beside them. It loads nothing from elsewhere, so it works offline.
+import type { Deprecation } from '../../deprecation.ts'
 import type { Endpoint } from '../../endpoint.ts'
 import type { Params } from '../../params.ts'
 import { STREAMS } from '../asyncapi.ts'
@@ -61,7 +62,7 @@ function navigationLine({ summary, operationId }: Endpoint): Html {
 }
 
 function article(endpoint: Endpoint, publicUrl: string): Html {
-  const { method, path, operationId, summary, description, auth, params, query, body, success } = endpoint
+  const { method, path, operationId, summary, description, auth, params, query, body, success, deprecation } = endpoint
   const demanded = Object.entries(query).flatMap(([name, { required, example }]) => (required === true ? [`${name}=${example}`] : []))
   const tried = markup` data-method="${method}" data-path="${braced(path)}" data-search="${demanded.join('&')}" data-body="${body === null ? '' : JSON.stringify(endpoint.bodyExample)}"`
   return markup`<article id="${operationId}" class="entry" aria-labelledby="${operationId}-title"${tried}>
@@ -70,13 +71,17 @@ function article(endpoint: Endpoint, publicUrl: string): Html {
 <p class="address"><span class="method">${method}</span> <code>${braced(path)}</code> <span class="auth">${
     auth === 'user' ? 'platform and user credentials' : 'platform credentials'
   }</span></p>
-${description === undefined ? '' : markup`<p>${richText(description)}</p>\n`}${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
+${deprecation === undefined ? '' : deprecated(deprecation)}${description === undefined ? '' : markup`<p>${richText(description)}</p>\n`}${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <p>Returns <strong>${String(success.status)}</strong>: ${success.description}</p>
 ${fieldTable('Response fields', success.schema, operationId)}
 <p class="failures">Errors: ${failureList(endpoint)}</p>
 </div>
 ${samples(endpoint, publicUrl)}</article>
 `
+}
+
+function deprecated({ since, until, instead }: Deprecation): Html {
+  return markup`<p class="deprecated"><strong>Deprecated</strong> since ${since}, and served until ${until} at least. ${richText(instead)}</p>\n`
 }
 
 function parameterTable(caption: string, params: Params): Html {

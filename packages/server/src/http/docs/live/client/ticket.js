@@ -13,7 +13,7 @@ import { KeptOrder } from './kept-order.js'
 /**
  * @typedef {object} Handlers
  * @property {(order: Order) => void} changed an answer had this order
- * @property {() => void} refused the credentials are not valid any more
+ * @property {(practice: Practice) => void} refused its credentials are not valid any more
  */
 
 const LOST = 'Unknown, reading again: the answer was lost, so the order may exist or not.'
@@ -73,6 +73,11 @@ export class Ticket {
     if (order !== null && !this.#isSending) void this.#readAgain(order)
   }
 
+  /** The account is closed until it begins again. */
+  end() {
+    this.#practice = null
+  }
+
   /** @param {string} text */
   say(text) {
     this.#shownId = ''
@@ -125,14 +130,15 @@ export class Ticket {
 
   async #preview() {
     const terms = this.#terms()
-    if (this.#practice === null || terms === null) return this.say('The practice account is not connected yet.')
+    const practice = this.#practice
+    if (practice === null || terms === null) return this.say('The practice account is not connected yet.')
     // Two orders at a time would need two places to keep them.
     if (this.#kept.order !== null) return this.say('The outcome of the last order is not known yet: it is looked for.')
     this.#estimated = terms
     this.#place.hidden = true
     this.say('Estimating')
     try {
-      const preview = await this.#practice.user.orders.preview(terms)
+      const preview = await practice.user.orders.preview(terms)
       if (this.#estimated !== terms) return
       this.say(estimateOf(terms, preview))
       if (preview.outcome !== 'estimated') return
@@ -142,13 +148,14 @@ export class Ticket {
       if (this.#estimated !== terms) return
       const { message = '', status = null } = Object(error)
       this.say(`There is no estimate, and nothing was placed. ${message}`)
-      if (status === 401) this.#handlers.refused()
+      if (status === 401) this.#handlers.refused(practice)
     }
   }
 
   async #placed() {
     const terms = this.#estimated
-    if (terms === null || this.#practice === null) return
+    const practice = this.#practice
+    if (terms === null || practice === null) return
     const order = { ...terms, cl_order_id: `live-${crypto.randomUUID()}` }
     this.#estimated = null
     this.#place.hidden = true
@@ -161,13 +168,13 @@ export class Ticket {
     this.#isSending = true
     this.say('Sending')
     try {
-      this.#known(await this.#practice.user.orders.place(order))
+      this.#known(await practice.user.orders.place(order))
     } catch (error) {
       const { message = '', nothingDone = false, status = null } = Object(error)
       this.#isSending = false
       if (!nothingDone) return void this.#readAgain(order)
       this.#settled(`Not placed. ${message}`)
-      if (status === 401) this.#handlers.refused()
+      if (status === 401) this.#handlers.refused(practice)
     }
   }
 
@@ -178,14 +185,15 @@ export class Ticket {
     this.say(LOST)
     this.#forget.hidden = false
     for (let failures = 0; !isOver(); failures += 1) {
+      const practice = this.#practice
       try {
-        const orders = await this.#practice?.user.orders.list({ cl_order_id }).toArray({ limit: 1 })
-        const [found] = orders ?? []
+        const orders = await practice?.user.orders.list({ cl_order_id }).toArray({ limit: 1 })
         if (isOver()) return
+        const [found] = orders ?? []
         if (found !== undefined) return this.#known(found)
-        this.say(`${LOST} No order with the id ${cl_order_id} is there so far.`)
+        if (orders !== undefined) this.say(`${LOST} No order with the id ${cl_order_id} is there so far.`)
       } catch (error) {
-        if (Object(error).status === 401) this.#handlers.refused()
+        if (practice !== null && Object(error).status === 401) this.#handlers.refused(practice)
       }
       await new Promise(resolve => setTimeout(resolve, waitMs(failures, Math.random())))
     }

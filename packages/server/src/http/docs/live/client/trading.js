@@ -23,10 +23,12 @@ export class Trading {
   #tables = new AccountTables(order => void this.#cancel(order))
   /** @type {Practice | null} */ #practice = null
   #symbol = ''
+  #looking = 0
+  #isAbsent = false
   /** What went wrong last; shown until something goes right. */
   #trouble = ''
   #draw = onFrame(() => this.#drawn())
-  /** Ends what was opened, to open it again with other credentials. */
+  /** Ends what was opened. */
   #over = new AbortController()
   /** @type {(fills: readonly Fill[]) => void} */ #showFills
   #ticket = new Ticket({
@@ -34,7 +36,7 @@ export class Trading {
       this.#practice?.copy.putOrder(order)
       this.#draw()
     },
-    refused: () => this.#over.abort()
+    refused: practice => this.#refused(practice)
   })
 
   /** @param {(fills: readonly Fill[]) => void} showFills marks fills on the chart */
@@ -56,12 +58,12 @@ export class Trading {
 
   /** Keeps the account as long as the page is open. Ends where there is no practice account. */
   async run() {
-    setInterval(() => this.#draw(), LOOK_MS)
+    this.#looking = setInterval(() => this.#draw(), LOOK_MS)
     for (let failures = 0; ; failures += 1) {
-      this.#over = new AbortController()
       try {
         const practice = await openPractice({ onRetry: ({ error }) => this.#ticket.lost(error) })
         if (practice === null) return this.#absent()
+        this.#over = new AbortController()
         this.#begin(practice)
         for await (const change of practice.copy.run(this.#over.signal)) {
           failures = 0
@@ -73,12 +75,21 @@ export class Trading {
         this.#trouble = error instanceof Error ? error.message : String(error)
         this.#draw()
       }
+      this.#practice = null
+      this.#ticket.end()
       await new Promise(resolve => setTimeout(resolve, waitMs(failures, Math.random())))
     }
   }
 
+  /** Ends it, to open it again with other credentials. @param {Practice} practice */
+  #refused(practice) {
+    if (practice === this.#practice) this.#over.abort()
+  }
+
   #absent() {
+    clearInterval(this.#looking)
     this.#practice = null
+    this.#isAbsent = true
     this.#parts.hidden = true
     this.#status.textContent = ABSENT
   }
@@ -115,8 +126,9 @@ export class Trading {
 
   #drawn() {
     const practice = this.#practice
+    if (this.#isAbsent) return
     if (practice === null) {
-      if (this.#trouble !== '') say(this.#status, `Not connected: ${this.#trouble}. Trying again.`)
+      say(this.#status, this.#trouble === '' ? 'Connecting' : `Not connected: ${this.#trouble} Trying again.`)
       return
     }
     const { orders, positions, balances, isLive, interruption, seq } = practice.copy
@@ -141,7 +153,7 @@ export class Trading {
     } catch (error) {
       const { message = '', nothingDone = false, status = null } = Object(error)
       this.#ticket.say(nothingDone ? `Not cancelled. ${message}` : `It is unknown whether the cancel arrived: reading again. ${message}`)
-      if (status === 401) this.#over.abort()
+      if (status === 401) this.#refused(practice)
       else if (!nothingDone) await this.#readAgain(practice, order_id)
     }
     this.#draw()
