@@ -16,6 +16,7 @@ describe('the practice account of the live page', () => {
   after(() => stage[Symbol.asyncDispose]())
 
   async function open(page: Page, symbol = 'AAPL'): Promise<void> {
+    page.setDefaultTimeout(PATIENCE_MS)
     await enterDemo(page, stage.service)
     await page.goto(`${stage.service.url}/docs/live`)
     await page.getByLabel('Symbol', { exact: true }).fill(symbol)
