@@ -32,13 +32,13 @@ happen</a>, and <a href="#market-data">market data</a>, which you can <a href="/
 The <a href="/docs/guides">guides</a> show how to use it. For programs: <a href="/openapi.json">openapi.json</a>,
 <a href="/asyncapi.json">asyncapi.json</a>, a <a href="/postman.json">Postman collection</a>, <a href="/llms.txt">llms.txt</a>,
 and a <a href="/client.tgz">TypeScript client</a>.</p>
-${introduction()}
+${introduction(publicUrl)}
 ${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}
 ${STREAMS.map(stream => streamPart(stream, publicUrl))}</main>`
   )
 }
 
-function introduction(): Html {
+function introduction(publicUrl: string): Html {
   return markup`<section class="entry">
 <div>
 <h2 id="basics">Basics</h2>
@@ -53,6 +53,7 @@ same order again on the same trading day: either it is placed now, or a 409 name
 the day may have changed, look the order up instead (<code>GET /orders?cl_order_id=…</code>): sent again, it would be a second order.</p>
 </div>
 <div class="samples">
+<p>The client comes from this service: <code>npm install ${publicUrl}/client.tgz</code></p>
 ${sample('TypeScript', TYPESCRIPT_START)}</div>
 </section>`
 }
