@@ -19,4 +19,4 @@ if [ -z "${USER_SECRET:-}" ]; then
   USER_SECRET=$(platform $URL/users -d '{"user_id": "'$USER_ID'"}' | json 'answer["user-secret"]')
   user $URL/connections -d '{"connection_type": "trade", "broker": "SANDBOX"}' | json answer.authorization_url
 fi
-export URL CLIENT_ID CLIENT_SECRET USER_ID USER_SECRET
+export URL CLIENT_ID CLIENT_SECRET USER_ID USER_SECRET STREAM_URL=$(demo stream_url)
