@@ -230,9 +230,6 @@ export function parseOrders(wire: Wire, account: string): readonly OrderReport[]
   return isMultiLeg(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
 }
 
-/** Alpaca's orders carry no reason. */
-const REJECTED = 'Alpaca rejected the order and gave no reason.'
-
 /** `execution`: what this message adds to the order; without one its totals count. */
 export function parseOrder(wire: Wire, account: string, execution: Fill | null = null): OrderReport {
   const status = statusOf(wire)
@@ -242,8 +239,7 @@ export function parseOrder(wire: Wire, account: string, execution: Fill | null =
   if (notional === null && quantity === null) throw new Malformed('qty', 'a decimal where notional is null', quantity)
   const { side, legs } = subject
   const priced = (price: Decimal | null) => (price === null || legs === null ? price : netPrice(price, side))
-  const isRejected = status === 'rejected'
-  const reason = isRejected ? displayTextOrNull(wire, 'reject_reason') : null
+  const reason = status === 'rejected' ? displayTextOrNull(wire, 'reject_reason') : null
   return {
     brokerAccountId: account,
     brokerOrderId: text(wire, 'id'),
@@ -258,7 +254,7 @@ export function parseOrder(wire: Wire, account: string, execution: Fill | null =
     stopPrice: decimalOrNull(wire, 'stop_price'),
     status,
     brokerStatus: text(wire, 'status'),
-    brokerMessage: isRejected ? (reason ?? REJECTED) : null,
+    brokerMessage: reason,
     rejectCode: reason === null ? null : rejectCodeOf(reason, subject),
     brokerOrderType: displayTextOrNull(wire, 'type'),
     execDest: null,

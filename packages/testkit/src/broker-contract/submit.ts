@@ -169,9 +169,9 @@ export const SUBMIT: readonly ContractCase[] = [
     run: async harness => {
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'On second thoughts, no.', later: true })
       const report = await reaches(harness.broker, accepted(outcome), 'rejected')
-      assert.ok(report.brokerMessage !== null, 'there is a display message')
-      if (harness.broker.capabilities.rejectReasons) assert.equal(report.brokerMessage, 'On second thoughts, no.')
-      assert.equal(report.rejectCode, harness.broker.capabilities.rejectReasons ? 'other' : null)
+      const { rejectReasons } = harness.broker.capabilities
+      // Null where there is none: a sentence of the adapter's own would replace a reason that was given before.
+      assert.deepEqual([report.brokerMessage, report.rejectCode], rejectReasons ? ['On second thoughts, no.', 'other'] : [null, null])
     }
   },
   {

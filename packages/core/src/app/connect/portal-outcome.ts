@@ -67,13 +67,16 @@ export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId
   return { kind: 'outcome', reason: 'connected', redirect, platformId: attempt.platformId, attemptId: attempt.attemptId }
 }
 
+/** What is ours in a redirect, whichever outcome it has: another one's is never read from the platform's own query. */
+const OURS = new Set(['connection_id', 'claim_code', 'error', 'error_details'])
+
 /**
- * Appends our parameters to the platform's query without parsing and rewriting it, because a signature may cover the text. Parameters of
- * the same name are removed, so that the wrong one is never read.
+ * Appends our parameters to the platform's query without parsing and rewriting it, because a signature may cover the text. Parameters with
+ * names of ours are removed.
  */
 function withQuery(target: string, ours: Readonly<Record<string, string>>): string {
   const [address = '', query = ''] = split(target)
-  const theirs = query.split('&').filter(pair => pair !== '' && !isNamed(pair, ours))
+  const theirs = query.split('&').filter(pair => pair !== '' && !isOurs(pair))
   const added = Object.entries(ours).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return `${address}?${[...theirs, ...added].join('&')}`
 }
@@ -83,6 +86,6 @@ function split(target: string): readonly [string, string] {
   return at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
-function isNamed(pair: string, names: Readonly<Record<string, string>>): boolean {
-  return [...new URLSearchParams(pair).keys()].some(name => Object.hasOwn(names, name))
+function isOurs(pair: string): boolean {
+  return [...new URLSearchParams(pair).keys()].some(name => OURS.has(name))
 }

@@ -125,14 +125,27 @@ function statusOf(order: Order, { status, fills, filledTotal }: OrderReport): Or
   return status === 'rejected' && isFilled ? 'cancelled' : status
 }
 
+const NO_REASON = 'The broker rejected the order and gave no reason.'
+
+/** The order was rejected before, with a status of the broker's that says why; a list that only repeats it says less. */
+function isKnownRejection({ status, brokerStatus, brokerMessage }: Order, report: OrderReport): boolean {
+  return (
+    status === 'rejected' &&
+    report.status === 'rejected' &&
+    report.brokerMessage === null &&
+    brokerStatus !== null &&
+    brokerMessage !== null
+  )
+}
+
 /** Copies the broker's descriptive fields. Those of an outdated snapshot, whose status was not taken, are ignored. */
 function describe(order: Order, report: OrderReport, statusTaken: boolean): Order {
   const identified = order.brokerOrderId === null ? { ...order, brokerOrderId: report.brokerOrderId } : order
   if (!statusTaken) return identified
   return {
     ...identified,
-    brokerStatus: report.brokerStatus,
-    brokerMessage: report.brokerMessage ?? identified.brokerMessage,
+    brokerStatus: isKnownRejection(order, report) ? identified.brokerStatus : report.brokerStatus,
+    brokerMessage: report.brokerMessage ?? identified.brokerMessage ?? (identified.status === 'rejected' ? NO_REASON : null),
     rejectCode: rejectCodeOf(identified, report),
     brokerOrderType: report.brokerOrderType ?? identified.brokerOrderType,
     execDest: report.execDest ?? identified.execDest,

@@ -130,22 +130,30 @@ function demandReplaceable(order: Order, ticket: OrderTicket, { name, replaceFie
   throw new ServiceError('order_not_supported', `${first.path} ${first.message}. Cancel the order and place another.`, { details })
 }
 
+function demandSameSize(order: Order, request: ModifyRequest): void {
+  const isByAmount = order.notional !== null
+  if ((isByAmount ? request.quantity : request.notional) === null) return
+  const [path, its] = isByAmount ? ['order_qty', `order_notional ${order.notional}`] : ['order_notional', `order_qty ${order.quantity}`]
+  const message = `cannot be given: the order is for ${its}, and a change keeps which of the two it is`
+  throw new ServiceError('order_not_supported', `${path} ${message}. Cancel the order and place another.`, { details: [{ path, message }] })
+}
+
 /** The same number in another notation is no change. */
 function changed(before: Decimal | null, after: Decimal | null): Decimal | null {
   return after === null || areEqual(before, after) ? before : after
 }
 
-/** The terms of the new order. @throws ServiceError field_invalid if nothing changes */
+/** The new order's terms. @throws ServiceError field_invalid: nothing changes; order_not_supported: a quantity becomes an amount, or back */
 export function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
   const changes = [request.quantity, request.notional, request.limitPrice, request.stopPrice]
   if (changes.every(change => change === null)) {
     throw new ServiceError('field_invalid', 'The request changes nothing: send order_qty, order_notional, order_limit_price or stop_price.')
   }
-  const byNotional = request.notional !== null
+  demandSameSize(order, request)
   return {
     ...order,
-    quantity: byNotional ? request.quantity : changed(order.quantity, request.quantity),
-    notional: request.quantity === null ? changed(order.notional, request.notional) : request.notional,
+    quantity: changed(order.quantity, request.quantity),
+    notional: changed(order.notional, request.notional),
     limitPrice: changed(order.limitPrice, request.limitPrice),
     stopPrice: changed(order.stopPrice, request.stopPrice)
   }

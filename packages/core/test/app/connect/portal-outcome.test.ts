@@ -63,5 +63,6 @@ test('the platform’s own query is unchanged, except for parameters that could 
   assert.equal(at('https://a.example/?flag&sig=a%20b~%2f!()'), `https://a.example/?flag&sig=a%20b~%2f!()&${ours}`)
   assert.equal(at('https://a.example/?next=/a?b=c'), `https://a.example/?next=/a?b=c&${ours}`)
   assert.equal(at('https://a.example/?connection_id=forged&x=1'), `https://a.example/?x=1&${ours}`)
+  assert.equal(at('https://a.example/?error=401&x=%20y&error_details=no&claim_code=z'), `https://a.example/?x=%20y&${ours}`)
   assert.equal(at('https://a.example/?connection%5Fid=forged'), `https://a.example/?${ours}`)
 })

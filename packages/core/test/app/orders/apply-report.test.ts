@@ -47,3 +47,18 @@ test('a report that exceeds the bound of executions leaves the order in its last
   assert.equal(reported.order, order)
   assert.deepEqual([reported.changed, reported.alarms], [false, ['too_many_fills']])
 })
+
+test('a rejection keeps its reason when the broker lists the order without one; without any, that is what it says', () => {
+  const why = { brokerStatus: '40310000', brokerMessage: 'insufficient buying power', rejectCode: 'insufficient_funds' } as const
+  const order = anOrder({ ...why, status: 'rejected', submission: { state: 'refused', since: NOW, attempts: 1, method: 'reply' } })
+  const silent = { status: 'rejected', brokerStatus: 'rejected', brokerMessage: null, rejectCode: null, fills: null } as const
+  const listed = applyReport(order, reportOf(order, silent), 'snapshot', NOW).order
+  assert.deepEqual([listed.brokerStatus, listed.brokerMessage, listed.rejectCode], Object.values(why))
+  const again = applyReport(listed, reportOf(listed, silent), 'snapshot', NOW)
+  assert.equal(again.changed, false)
+  const late = applyReport(anOrder(), reportOf(anOrder(), silent), 'stream', NOW).order
+  assert.deepEqual(
+    [late.status, late.brokerStatus, late.brokerMessage, late.rejectCode],
+    ['rejected', 'rejected', 'The broker rejected the order and gave no reason.', null]
+  )
+})
