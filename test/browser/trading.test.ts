@@ -21,7 +21,7 @@ describe('the practice account of the live page', () => {
     await page.goto(`${stage.service.url}/docs/live`)
     await page.getByLabel('Symbol', { exact: true }).fill(symbol)
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await says(page, '#trading-status', /^Live/)
+    await shows(page, '#trading-status', /^Live/)
     await until(async () => (await labelOf(page)).startsWith(`Chart of ${symbol},`), 'the chart is there', PATIENCE_MS)
   }
 
@@ -34,17 +34,17 @@ describe('the practice account of the live page', () => {
     assert.equal(await hasMark(page), false)
     await page.getByLabel('Quantity').fill('3')
     await page.keyboard.press('Enter')
-    await says(page, '#ticket-result', /^BUY 3 AAPL: costs [\d,.]+.* by the broker’s estimate/)
+    await shows(page, '#ticket-result', /^BUY 3 AAPL: costs [\d,.]+.* by the broker’s estimate/)
     await until(() => page.locator('#ticket-place').evaluate(button => button.matches(':focus')), 'the next key places it', PATIENCE_MS)
     await page.keyboard.press('Enter')
-    await says(page, '#ticket-result', /^BUY 3 AAPL \(market\): filled at \d+\.\d\d/)
+    await shows(page, '#ticket-result', /^BUY 3 AAPL \(market\): filled at \d+\.\d\d/)
     await until(async () => (await labelOf(page)).includes('Fills marked: 1'), 'the mark', PATIENCE_MS)
     await until(() => hasMark(page), 'its colour is on the chart', PATIENCE_MS)
-    await says(page, '#fills tr:first-child td:nth-child(2)', /^BUY 3 AAPL$/)
+    await shows(page, '#fills tr:first-child td:nth-child(2)', /^BUY 3 AAPL$/)
     const position = page.locator('#positions tr', { has: page.getByRole('rowheader', { name: 'AAPL', exact: true }) })
     await until(async () => (await position.count()) === 1, 'the position', PATIENCE_MS)
     assert.match((await position.locator('td').first().textContent()) ?? '', /^\d+$/)
-    await says(page, '#balances tr:first-child td:nth-child(2)', /^-?[\d,]+\.\d\d$/)
+    await shows(page, '#balances tr:first-child td:nth-child(2)', /^-?[\d,]+\.\d\d$/)
     assert.deepEqual(await page.evaluate('sessionStorage.length'), 0, 'nothing is kept of an order whose outcome is known')
   })
 
@@ -60,10 +60,10 @@ describe('the practice account of the live page', () => {
       await page.getByLabel('Type').selectOption(type)
       await page.getByLabel(label).fill(price)
       await place(page)
-      await says(page, '#working tr td:nth-child(4)', /^working$/)
+      await shows(page, '#working tr td:nth-child(4)', /^working$/)
       assert.equal(await textOf(page, '#working-count'), '1')
       await page.getByRole('button', { name: /^Cancel BUY 2 AAPL/ }).click()
-      await says(page, '#ticket-result', shown)
+      await shows(page, '#ticket-result', shown)
       await until(async () => (await page.locator('#working tr').count()) === 0, 'it works no more', PATIENCE_MS)
     }
   })
@@ -74,7 +74,7 @@ describe('the practice account of the live page', () => {
     await open(page)
     await page.getByLabel('Quantity').fill('90000000')
     await page.getByRole('button', { name: 'Preview' }).click()
-    await says(page, '#ticket-result', /^The broker would refuse BUY 90,000,000 AAPL: ./)
+    await shows(page, '#ticket-result', /^The broker would refuse BUY 90,000,000 AAPL: ./)
     assert.ok(await page.locator('#ticket-place').isHidden())
     await page.getByLabel('Quantity').fill('1')
     await page.getByRole('button', { name: 'Preview' }).click()
@@ -83,7 +83,7 @@ describe('the practice account of the live page', () => {
     assert.ok(await page.locator('#ticket-place').isHidden())
     await page.getByLabel('Symbol', { exact: true }).fill('BTC/USD')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await says(page, '#ticket-symbol', /^BTC\/USD$/)
+    await shows(page, '#ticket-symbol', /^BTC\/USD$/)
     const account = page.locator('#ticket-account')
     await until(async () => ((await account.locator('option:checked').textContent()) ?? '').endsWith('crypto'), 'its account', PATIENCE_MS)
   })
@@ -92,9 +92,9 @@ describe('the practice account of the live page', () => {
     await using walk = await visit(stage.browser, {}, { refusals: /^(409|502): .*\/orders$/ })
     const { page } = walk
     await open(page, 'MSFT')
-    const heard: string[] = []
-    await page.exposeFunction('heard', (text: string) => void heard.push(text))
-    await page.evaluate(`new MutationObserver(() => heard(document.querySelector('#ticket-result').textContent))
+    const received: string[] = []
+    await page.exposeFunction('received', (text: string) => void received.push(text))
+    await page.evaluate(`new MutationObserver(() => received(document.querySelector('#ticket-result').textContent))
       .observe(document.querySelector('#ticket-result'), { childList: true, characterData: true, subtree: true })`)
     const ids = new Set<string>()
     let lost = 0
@@ -106,15 +106,15 @@ describe('the practice account of the live page', () => {
       await route.fulfill({ status: 502, body: 'Bad gateway' })
     })
     await place(page)
-    await says(page, '#ticket-result', /^BUY 10 MSFT \(market\): filled at/)
+    await shows(page, '#ticket-result', /^BUY 10 MSFT \(market\): filled at/)
     assert.equal(ids.size, 1)
     assert.ok(lost >= 2, `${lost} requests`)
     assert.ok(
-      heard.some(text => text.startsWith('Unknown, reading again')),
-      heard.join('\n')
+      received.some(text => text.startsWith('Unknown, reading again')),
+      received.join('\n')
     )
-    assert.ok(!heard.some(text => /fail|not placed|refused/i.test(text)), heard.join('\n'))
-    await says(page, '#fills-count', /^\d+$/)
+    assert.ok(!received.some(text => /fail|not placed|refused/i.test(text)), received.join('\n'))
+    await shows(page, '#fills-count', /^\d+$/)
     const fills = await page.locator('#fills td:nth-child(2)').allTextContents()
     assert.equal(fills.filter(text => text.endsWith(' MSFT')).length, 1, fills.join())
   })
@@ -131,7 +131,7 @@ describe('the practice account of the live page', () => {
     await place(page)
     await until(() => sent === 1, 'it was sent', PATIENCE_MS)
     await page.reload()
-    await says(page, '#ticket-result', /^BUY 10 SPY \(market\): filled at/)
+    await shows(page, '#ticket-result', /^BUY 10 SPY \(market\): filled at/)
     assert.equal(sent, 1)
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
   })
@@ -142,22 +142,27 @@ describe('the practice account of the live page', () => {
     await open(page)
     await stage.api.call('POST', '/users/reference/rotate-secret', { headers: stage.api.platform })
     await page.getByRole('button', { name: 'Preview' }).click()
-    await says(page, '#ticket-result', /^There is no estimate, and nothing was placed/)
+    await shows(page, '#ticket-result', /^There is no estimate, and nothing was placed/)
     const isEstimated = async () => {
       await page.getByRole('button', { name: 'Preview' }).click()
-      await says(page, '#ticket-result', /^(?!Estimating)/)
+      await shows(page, '#ticket-result', /^(?!Estimating)/)
       return page.locator('#ticket-place').isVisible()
     }
     await until(isEstimated, 'it goes on', PATIENCE_MS)
   })
 
-  test('a browser that may not see the demo platform is told why there is no ticket', async () => {
+  test('a browser that may not see the demo platform shows why there is no ticket, and asks for a token in letters to be read', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     await page.goto(`${stage.service.url}/docs/live`)
-    await says(page, '#trading-status', /demo platform only: open the link that npm start printed/)
+    await shows(page, '#trading-status', /demo platform only: open the link that npm start printed/)
     assert.ok(await page.locator('#ticket').isHidden())
     assert.equal(await page.getByRole('button', { name: 'Preview' }).count(), 0)
+    const [hint, label] = await page.evaluate<[string, string]>(
+      `[getComputedStyle(document.querySelector('#token'), '::placeholder'), getComputedStyle(document.querySelector('#token-form label'))]
+        .map(({ color, opacity }) => color + ' ' + opacity)`
+    )
+    assert.equal(hint, label)
   })
 
   test('fits a phone, and axe finds nothing', async () => {
@@ -168,7 +173,7 @@ describe('the practice account of the live page', () => {
       await page.getByLabel('Type').selectOption('LMT')
       await page.getByLabel('Limit price').fill('100')
       await place(page)
-      await says(page, '#working tr td:nth-child(4)', /^working$/)
+      await shows(page, '#working tr td:nth-child(4)', /^working$/)
       for (const width of [320, 375, 1024, 1440]) {
         await page.setViewportSize({ width, height: 900 })
         await fits(page, `${width} px`)
@@ -189,14 +194,14 @@ async function textOf(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().textContent())?.trim() ?? ''
 }
 
-async function says(page: Page, selector: string, pattern: RegExp): Promise<void> {
+async function shows(page: Page, selector: string, pattern: RegExp): Promise<void> {
   let last = ''
-  const isSaid = async () => {
+  const isShown = async () => {
     last = (await page.locator(selector).count()) === 0 ? '(not there)' : await textOf(page, selector)
     return pattern.test(last)
   }
   try {
-    await until(isSaid, `${selector} says ${pattern}`, PATIENCE_MS)
+    await until(isShown, `${selector} says ${pattern}`, PATIENCE_MS)
   } catch (cause) {
     throw new Error(`${selector} says: ${last}`, { cause })
   }

@@ -55,8 +55,8 @@ export class Trial {
   }
 
   /**
-   * Credentials of the user that are valid now, for a page that trades in the user's practice account. Null without a sandbox of our own, or
-   * if the API or the sandbox refuses.
+   * Credentials of the user that are valid now, for a page that trades in the user's practice account. Null without a sandbox of our own,
+   * or if the API or the sandbox refuses.
    */
   async credentials(demo: DemoPlatform): Promise<DemoCredentials | null> {
     const known = this.#user

@@ -69,7 +69,7 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
   }
 }
 
-/** Before anything is refused: whoever calls an operation that is to go has to learn it. */
+/** Before anything is refused: every caller of an operation that is to go learns it. */
 function announcing(
   { deprecation, operationId }: Endpoint,
   { service }: EndpointDeps

@@ -51,7 +51,8 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   // Known addresses with a slash at their end lead to those without. Of all others a page says that they are none.
   app.get('/docs/*', { config: { isHidden: true } }, (request, reply) => {
     const [path = ''] = request.url.split('?', 1)
-    const known = path.replace(/\/+$/, '')
+    let known = path
+    while (known.endsWith('/')) known = known.slice(0, -1)
     if (known !== path && app.hasRoute({ method: 'GET', url: known })) return reply.redirect(known, 308)
     if (!wantsPage(request)) throw nothingHere()
     return reply

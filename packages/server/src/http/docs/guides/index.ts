@@ -1,4 +1,5 @@
-// Serves the guides in `docs/guides`, and the READMEs of the project and of the client, as web pages: users can read them without a checkout.
+// Serves the guides in `docs/guides`, and the READMEs of the project and of the client, as web pages, so that users can read them without a
+// checkout.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'

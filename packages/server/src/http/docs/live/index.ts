@@ -18,7 +18,7 @@ const LIBRARY = join(
   'dist/lightweight-charts.standalone.production.mjs'
 )
 
-/** Mounts the page. With a demo platform it trades in a practice account. It connects to the service that served it. `reference` explains the codes of the stream. */
+/** Mounts the page. It connects to the service that served it. `reference` explains the codes of the stream. */
 export function serveLive(app: FastifyInstance, publicUrl: () => string, reference: readonly ReferenceEntry[]): void {
   const page = livePage(reference)
   serveText(

@@ -10,7 +10,7 @@ const TYPES = [
   ['LMT', 'Limit'],
   ['STP', 'Stop']
 ] as const
-const LIFETIMES = [
+const TIMES_IN_FORCE = [
   ['DAY', 'Day'],
   ['GTC', 'Until cancelled'],
   ['IOC', 'Immediate or cancel'],
@@ -48,7 +48,7 @@ function ticket(): Html {
 <p class="field"><label for="ticket-type">Type</label> <select id="ticket-type">${choices(TYPES)}</select></p>
 <p class="field"><label for="ticket-price" id="ticket-price-label">Price</label>
 <input id="ticket-price" disabled required inputmode="decimal" maxlength="25" pattern="\\d{1,15}(\\.\\d{1,9})?" title="A decimal such as 227.50"></p>
-<p class="field wide"><label for="ticket-lifetime">Time in force</label> <select id="ticket-lifetime">${choices(LIFETIMES)}</select></p>
+<p class="field wide"><label for="ticket-tif">Time in force</label> <select id="ticket-tif">${choices(TIMES_IN_FORCE)}</select></p>
 <p class="wide"><button class="main-button">Preview</button></p>
 <p id="ticket-result" class="wide result" role="status" tabindex="-1"></p>
 <p class="wide"><button id="ticket-place" class="main-button" type="button" hidden>Place order</button>

@@ -27,7 +27,7 @@ export class Ticket {
   #type = byId('ticket-type', HTMLSelectElement)
   #price = byId('ticket-price', HTMLInputElement)
   #priceLabel = byId('ticket-price-label', HTMLElement)
-  #lifetime = byId('ticket-lifetime', HTMLSelectElement)
+  #timeInForce = byId('ticket-tif', HTMLSelectElement)
   #result = byId('ticket-result', HTMLElement)
   #place = byId('ticket-place', HTMLButtonElement)
   #forget = byId('ticket-forget', HTMLButtonElement)
@@ -79,14 +79,14 @@ export class Ticket {
   }
 
   /** @param {string} text */
-  say(text) {
+  report(text) {
     this.#shownId = ''
     this.#result.textContent = text
   }
 
   /** Says what became of an order, now and with each of its updates. @param {Order} order */
   show(order) {
-    this.say(outcomeOf(order))
+    this.report(outcomeOf(order))
     this.#shownId = order.order_id
   }
 
@@ -98,7 +98,7 @@ export class Ticket {
 
   /** A request is repeated after this error. @param {TrunklineError} error */
   lost(error) {
-    if (this.#isSending && !error.nothingDone) this.say(LOST)
+    if (this.#isSending && !error.nothingDone) this.report(LOST)
   }
 
   #edited() {
@@ -108,7 +108,7 @@ export class Ticket {
     if (this.#estimated === null) return
     this.#estimated = null
     this.#place.hidden = true
-    this.say('')
+    this.report('')
   }
 
   /** @returns {Terms | null} */
@@ -121,7 +121,7 @@ export class Ticket {
       ...{ account_id: account.account_id, broker: account.broker, symbol: this.#symbol },
       side: /** @type {NewOrder['side']} */ (this.#side.value),
       order_type: type,
-      order_tif: /** @type {NewOrder['order_tif']} */ (this.#lifetime.value),
+      order_tif: /** @type {NewOrder['order_tif']} */ (this.#timeInForce.value),
       order_qty: this.#quantity.value.trim(),
       ...(type === 'LMT' && { order_limit_price: price }),
       ...(type === 'STP' && { stop_price: price })
@@ -131,23 +131,23 @@ export class Ticket {
   async #preview() {
     const terms = this.#terms()
     const practice = this.#practice
-    if (practice === null || terms === null) return this.say('The practice account is not connected yet.')
+    if (practice === null || terms === null) return this.report('The practice account is not connected yet.')
     // Two orders at a time would need two places to keep them.
-    if (this.#kept.order !== null) return this.say('The outcome of the last order is not known yet: it is looked for.')
+    if (this.#kept.order !== null) return this.report('The outcome of the last order is not known yet: it is looked for.')
     this.#estimated = terms
     this.#place.hidden = true
-    this.say('Estimating')
+    this.report('Estimating')
     try {
       const preview = await practice.user.orders.preview(terms)
       if (this.#estimated !== terms) return
-      this.say(estimateOf(terms, preview))
+      this.report(estimateOf(terms, preview))
       if (preview.outcome !== 'estimated') return
       this.#place.hidden = false
       this.#place.focus()
     } catch (error) {
       if (this.#estimated !== terms) return
       const { message = '', status = null } = Object(error)
-      this.say(`There is no estimate, and nothing was placed. ${message}`)
+      this.report(`There is no estimate, and nothing was placed. ${message}`)
       if (status === 401) this.#handlers.refused(practice)
     }
   }
@@ -163,10 +163,10 @@ export class Ticket {
     try {
       this.#kept.keep(order)
     } catch {
-      return this.say('Not placed: this browser lets the page keep nothing, so a lost order could not be found again.')
+      return this.report('Not placed: this browser lets the page keep nothing, so a lost order could not be found again.')
     }
     this.#isSending = true
-    this.say('Sending')
+    this.report('Sending')
     try {
       this.#known(await practice.user.orders.place(order))
     } catch (error) {
@@ -182,7 +182,7 @@ export class Ticket {
   async #readAgain({ cl_order_id }) {
     const search = ++this.#searches
     const isOver = () => search !== this.#searches || this.#kept.order?.cl_order_id !== cl_order_id
-    this.say(LOST)
+    this.report(LOST)
     this.#forget.hidden = false
     for (let failures = 0; !isOver(); failures += 1) {
       const practice = this.#practice
@@ -191,7 +191,7 @@ export class Ticket {
         if (isOver()) return
         const [found] = orders ?? []
         if (found !== undefined) return this.#known(found)
-        if (orders !== undefined) this.say(`${LOST} No order with the id ${cl_order_id} is there so far.`)
+        if (orders !== undefined) this.report(`${LOST} No order with the id ${cl_order_id} is there so far.`)
       } catch (error) {
         if (practice !== null && Object(error).status === 401) this.#handlers.refused(practice)
       }
@@ -211,7 +211,7 @@ export class Ticket {
     this.#isSending = false
     this.#forget.hidden = true
     this.#kept.forget()
-    this.say(text)
+    this.report(text)
   }
 }
 

@@ -26,7 +26,7 @@ export class Trading {
   #looking = 0
   #isAbsent = false
   /** What went wrong last; shown until something goes right. */
-  #trouble = ''
+  #failure = ''
   #draw = onFrame(() => this.#drawn())
   /** Ends what was opened. */
   #over = new AbortController()
@@ -67,12 +67,12 @@ export class Trading {
         this.#begin(practice)
         for await (const change of practice.copy.run(this.#over.signal)) {
           failures = 0
-          this.#trouble = ''
+          this.#failure = ''
           if (change.type === 'orders') this.#ticket.seen(change.data)
           this.#draw()
         }
       } catch (error) {
-        this.#trouble = error instanceof Error ? error.message : String(error)
+        this.#failure = error instanceof Error ? error.message : String(error)
         this.#draw()
       }
       this.#practice = null
@@ -128,31 +128,31 @@ export class Trading {
     const practice = this.#practice
     if (this.#isAbsent) return
     if (practice === null) {
-      say(this.#status, this.#trouble === '' ? 'Connecting' : `Not connected: ${this.#trouble} Trying again.`)
+      report(this.#status, this.#failure === '' ? 'Connecting' : `Not connected: ${this.#failure} Trying again.`)
       return
     }
     const { orders, positions, balances, isLive, interruption, seq } = practice.copy
     const fills = fillsOf(orders.values())
     this.#tables.show(this.#account.value, { orders: orders.values(), positions, balances }, fills)
     this.#showFills(fills)
-    const trouble = this.#trouble || interruption || (seq === null ? 'reading the records' : '')
-    if (isLive) say(this.#status, 'Live: practice money, in the sandbox')
-    else if (seq === null) say(this.#status, 'Connecting')
-    else say(this.#status, `Not current${trouble === '' ? '' : `: ${trouble}`}. Connecting again.`)
+    const failure = this.#failure || interruption || (seq === null ? 'reading the records' : '')
+    if (isLive) report(this.#status, 'Live: practice money, in the sandbox')
+    else if (seq === null) report(this.#status, 'Connecting')
+    else report(this.#status, `Not current${failure === '' ? '' : `: ${failure}`}. Connecting again.`)
   }
 
   /** @param {Order} order */
   async #cancel({ account_id, order_id }) {
     const practice = this.#practice
     if (practice === null) return
-    this.#trouble = ''
+    this.#failure = ''
     try {
       const order = await practice.user.orders.cancel({ account_id, order_id })
       practice.copy.putOrder(order)
       this.#ticket.show(order)
     } catch (error) {
       const { message = '', nothingDone = false, status = null } = Object(error)
-      this.#ticket.say(nothingDone ? `Not cancelled. ${message}` : `It is unknown whether the cancel arrived: reading again. ${message}`)
+      this.#ticket.report(nothingDone ? `Not cancelled. ${message}` : `It is unknown whether the cancel arrived: reading again. ${message}`)
       if (status === 401) this.#refused(practice)
       else if (!nothingDone) await this.#readAgain(practice, order_id)
     }
@@ -178,6 +178,6 @@ export class Trading {
  * @param {HTMLElement} element
  * @param {string} text
  */
-function say(element, text) {
+function report(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
