@@ -15,6 +15,8 @@ Builds the client as it is published: bundles, declarations, README and licence.
 
 const ROOT = resolve(CLIENT, '..', '..')
 const DIST = join(CLIENT, 'dist')
+/** What `/client/streams.js` has. */
+const STREAMS = ['BrokerStream', 'LiveCopy', 'MarketStream', 'StreamError', 'eventsOf', 'recordsOf'] as const
 /** The modules that programs import, by the names of their files. */
 const ENTRIES: Readonly<Record<string, string>> = {
   index: join(CLIENT, 'src/index.ts'),
@@ -34,6 +36,7 @@ export async function buildClient(folder: string): Promise<void> {
   })
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents)
   writeFileSync(join(folder, 'trunkline.min.js'), await minified('{ Trunkline, TrunklineError }'))
+  writeFileSync(join(folder, 'streams.min.js'), await minified(`{ ${STREAMS.join(', ')} }`, 'streams/index'))
   writeFileSync(join(folder, 'connect.min.js'), await minified('{ createConnect, ConnectError }', 'connect/index'))
   declare(join(folder, 'types'))
   for (const [name, path] of Object.entries(ENTRIES)) await declareForRequire(name, join(folder, 'types', declarationOf(path)))

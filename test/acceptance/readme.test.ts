@@ -31,6 +31,7 @@ describe('the documents', () => {
     service = await startService('none', AT_TERMINAL)
     await symlink(service.dataDir, join(folder, '.data'))
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    await symlink(join(ROOT, 'docs'), join(folder, 'docs'))
     await until(() => service.output().includes('npm run demo'), 'the first page is printed')
   })
   after(async () => {
@@ -85,6 +86,14 @@ describe('the documents', () => {
     assert.ok((await paste(shell, 'README.md')) >= 6)
   })
 
+  test('the guides begin with the helpers of the tour, and in its terminal with its user', async () => {
+    const [helpers] = (await blocksOf('README.md')).filter(({ marks }) => marks.includes('run'))
+    const begin = await readFile(join(ROOT, 'docs/guides/tour.sh'), 'utf8')
+    assert.equal(begin.split('\n').slice(1).join('\n').slice(0, helpers?.text.length), helpers?.text)
+    await using shell = new Shell(folder)
+    assert.equal(await shell.run('USER_ID=ada USER_SECRET=us_x; . docs/guides/tour.sh; echo $USER_ID $USER_SECRET'), 'ada us_x\n')
+  })
+
   test('the helpers of the tour show a call that failed, and say what they waited for in vain', async () => {
     await using shell = new Shell(folder)
     const [helpers] = (await blocksOf('README.md')).filter(({ marks }) => marks.includes('run'))
@@ -101,11 +110,10 @@ describe('the documents', () => {
   })
 
   for (const guide of GUIDES) {
-    test(`${guide} goes on from there`, async () => {
+    test(`${guide} works by itself, in a new terminal`, async () => {
       await using shell = new Shell(folder)
-      await paste(shell, 'README.md')
       assert.ok((await paste(shell, guide)) >= 2)
-      assert.deepEqual((await readdir(folder)).sort(), ['.data', 'node_modules'], 'everything is written where it is ignored')
+      assert.deepEqual((await readdir(folder)).sort(), ['.data', 'docs', 'node_modules'], 'everything is written where it is ignored')
     })
   }
 

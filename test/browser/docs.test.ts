@@ -73,6 +73,20 @@ describe('the documentation', () => {
     await page.getByText('Nothing found').waitFor({ state: 'hidden' })
   })
 
+  test('has the meaning of a field below its name on a phone, as wide as the page', async () => {
+    await using walk = await visit(stage.browser, { viewport: { width: 375, height: 800 } })
+    const { page } = walk
+    await open(page)
+    const row = entry(page, 'listUsers').locator('table.fields tbody tr').first()
+    const [name, meaning, whole] = [
+      await row.locator('th').boundingBox(),
+      await row.locator('td').last().boundingBox(),
+      await row.boundingBox()
+    ]
+    assert.ok(name && meaning && whole)
+    assert.ok(meaning.y >= name.y + name.height && meaning.width > whole.width - 1, `${meaning.width} of ${whole.width}`)
+  })
+
   test('lets nobody send requests with the demo platform but the browser that opened the printed link', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk

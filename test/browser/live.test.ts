@@ -267,8 +267,9 @@ describe('the live page', () => {
     )
     assert.equal(height, content)
     const notice = await page.locator('.notice-card').boundingBox()
-    const next = await page.locator('footer').boundingBox()
-    assert.ok(notice && next && notice.y + notice.height <= next.y, 'above what follows')
+    const [above, next] = [await page.locator('.quote').boundingBox(), await page.locator('#trading').boundingBox()]
+    assert.ok(notice && above && above.y + above.height <= notice.y, 'below what precedes')
+    assert.ok(next && notice.y + notice.height <= next.y, 'above what follows')
     for (const table of ['#bids', '#trades', '#chain-box', '#log']) assert.ok(await page.locator(table).isHidden(), table)
   })
 

@@ -273,6 +273,15 @@ describe('every page', () => {
       await page.getByRole('link', { name: 'Connecting' }).waitFor()
     }))
 
+  test('an address of the documentation that there is not', () =>
+    judge('docs-nothing', async page => {
+      assert.equal((await page.goto(`${stage.service.url}/docs/nothing`))?.status(), 404)
+      assert.equal(await headingOf(page), 'There is nothing at this address')
+      await page.getByRole('combobox').waitFor()
+    }))
+
+  test('the guide to begin with', () => judge('guide-start', page => page.goto(`${stage.service.url}/docs/guides/start`)))
+
   test('a guide', () => judge('guide', page => page.goto(`${stage.service.url}/docs/guides/orders`)))
 
   test('the live page, while its figures move', () =>

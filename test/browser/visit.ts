@@ -33,7 +33,12 @@ export async function visit(
     if (['error', 'warning'].includes(message.type()) && !STATUS_NOTE.test(message.text())) problems.push(`console: ${message.text()}`)
   })
   context.on('weberror', error => problems.push(`script: ${error.error().message}`))
-  context.on('requestfailed', request => isHurried || problems.push(`no answer: ${request.url()} ${request.failure()?.errorText}`))
+  context.on('requestfailed', request => {
+    const why = request.failure()?.errorText
+    // Chromium calls a request aborted, too, whose answer a page has read to its end as a stream.
+    const isRead = why === 'net::ERR_ABORTED' && request.existingResponse() !== null
+    if (!isHurried && !isRead) problems.push(`no answer: ${request.url()} ${why}`)
+  })
   context.on('request', request => problems.push(...complaintsAbout(request)))
   context.on('response', response => {
     const refusal = `${response.status()}: ${response.url()}`

@@ -52,12 +52,15 @@ describe('the package that the service serves', () => {
     assert.equal(status, 0, stdout)
   })
 
-  test('is served as one module, too', async () => {
-    const { Trunkline } = await import(
-      `data:text/javascript,${encodeURIComponent(await (await fetch(`${service.url}/client/trunkline.js`)).text())}`
-    )
-    assert.equal(typeof Trunkline, 'function')
-  })
+  for (const [path, exported] of [
+    ['/client/trunkline.js', 'Trunkline'],
+    ['/client/streams.js', 'LiveCopy']
+  ] as const) {
+    test(`is served as a module, too: ${path}`, async () => {
+      const text = await (await fetch(service.url + path)).text()
+      assert.equal(typeof (await import(`data:text/javascript,${encodeURIComponent(text)}`))[exported], 'function')
+    })
+  }
 
   test('runs the program of the README', async () => {
     const { client_id, client_secret, sandbox_logins } = service.demo

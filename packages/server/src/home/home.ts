@@ -39,8 +39,8 @@ const TRIAL_BYTES_MAX = 262_144
 const CODE = /^[\w-]{20,64}$/
 
 /**
- * Mounts the page, its assets, the exchange of a code for a cookie, the button that opens the portal, the token for `/docs/live`, and
- * requests of the reference's pages.
+ * Mounts the page, its assets, the exchange of a code for a cookie, the button that opens the portal, the token and the credentials for
+ * `/docs/live`, and requests of the reference's pages.
  */
 export function home(app: FastifyInstance, options: HomeOptions): void {
   serveText(
@@ -66,6 +66,7 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
     scope.post('/demo-link', (request, reply) => page.link(request, reply))
     scope.post('/demo-token', (request, reply) => page.token(request, reply, false))
     scope.post('/demo-token/new', (request, reply) => page.token(request, reply, true))
+    scope.post('/demo-credentials', (request, reply) => page.credentials(request, reply))
     scope.get('/demo-request', (request, reply) => page.offersTrial(request, reply))
     scope.post('/demo-request', { bodyLimit: TRIAL_BYTES_MAX }, (request, reply) => page.trial(request, reply))
     scope.post('/demo-request/ids', (request, reply) => page.trialIds(request, reply))
@@ -115,6 +116,13 @@ class Home {
     const demo = this.#demoForForm(request)
     const token = demo === null ? null : await this.#tokens.of(demo, isRefused)
     return token === null ? reply.code(204).send() : reply.send({ access_token: token })
+  }
+
+  /** Of a user with a practice account: for the browser that the first page shows the platform's own secret. */
+  async credentials(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const demo = this.#demoForForm(request)
+    const credentials = demo === null ? null : await this.#trial.credentials(demo).catch(() => null)
+    return credentials === null ? reply.code(204).send() : reply.header('cache-control', 'no-store').send(credentials)
   }
 
   /** 200 in a browser that may try requests, else 204. */

@@ -1,6 +1,6 @@
-// Requests of the reference's pages to our own API, with the credentials of the demo platform and of a user made for them.
+// Requests of the documentation's pages to our own API, with the credentials of the demo platform and of a user made for them.
 import type { DemoPlatform } from '../ops/demo-platform.ts'
-import { DemoUser, textIn } from '../ops/demo-user.ts'
+import { type DemoCredentials, DemoUser, textIn } from '../ops/demo-user.ts'
 import { connect } from '../ops/form-browser.ts'
 
 const USER_ID = 'reference'
@@ -9,6 +9,7 @@ const METHODS: readonly unknown[] = ['GET', 'POST', 'PATCH', 'DELETE']
 const PATH_CHARS_MAX = 2_048
 const ANSWER_CHARS_MAX = 262_144
 const ANSWER_MS_MAX = 30_000
+const ACTIVE = '/connections?status=ACTIVE'
 
 /** What a page sends. `body` is JSON, or empty. */
 export interface TrialRequest {
@@ -29,6 +30,8 @@ export interface TrialIds {
   readonly connection_id: string | null
   readonly account_id: string | null
   readonly order_id: string | null
+  /** A date on which options of the examples' symbol expire. */
+  readonly expiration: string | null
 }
 
 export class Trial {
@@ -39,15 +42,29 @@ export class Trial {
   async ids(demo: DemoPlatform): Promise<TrialIds | null> {
     const user = await this.#prepared(demo)
     if (user === null) return null
-    const [connections, accounts, orders] = await Promise.all(
-      ['/connections?status=ACTIVE', '/accounts', '/orders?limit=1'].map(path => user.call('GET', path))
-    )
+    const [connections, accounts, orders] = await Promise.all([ACTIVE, '/accounts', '/orders?limit=1'].map(path => user.call('GET', path)))
+    const connectionId = firstId(connections, 'connection_id')
+    const dates = connectionId && (await user.call('GET', `/connections/${connectionId}/market-data/expirations?symbol=SPY`))
     return {
       user_id: USER_ID,
-      connection_id: firstId(connections, 'connection_id'),
+      connection_id: connectionId,
       account_id: firstId(accounts, 'account_id'),
-      order_id: firstId(dataOf(orders), 'order_id')
+      order_id: firstId(listIn(orders, 'data'), 'order_id'),
+      expiration: lastText(listIn(dates, 'expirations'))
     }
+  }
+
+  /**
+   * Credentials of the user that are valid now, for a page that trades in the user's practice account. Null without a sandbox of our own,
+   * or if the API or the sandbox refuses.
+   */
+  async credentials(demo: DemoPlatform): Promise<DemoCredentials | null> {
+    const known = this.#user
+    // Its secret, or that of the platform, was replaced since.
+    if (known !== null && (await known.call('GET', ACTIVE)) === null && this.#user === known) this.#user = null
+    const user = await this.#prepared(demo)
+    const isConnected = firstId(await user?.call('GET', ACTIVE), 'connection_id') !== null
+    return user !== null && isConnected ? user.credentials : null
   }
 
   /** Null if the user cannot be made, or this is no request to the API, as {@link isPath} says. */
@@ -75,7 +92,7 @@ export class Trial {
   async #prepare(demo: DemoPlatform): Promise<DemoUser | null> {
     const user = await DemoUser.of(demo, USER_ID)
     const [login] = demo.sandbox_logins
-    if (user !== null && login !== undefined && firstId(await user.call('GET', '/connections?status=ACTIVE'), 'connection_id') === null) {
+    if (user !== null && login !== undefined && firstId(await user.call('GET', ACTIVE), 'connection_id') === null) {
       const link = textIn(await user.call('POST', '/connections', { connection_type: 'trade', broker: BROKER }), 'authorization_url')
       if (link !== null) await connect(link, BROKER, login)
     }
@@ -94,6 +111,12 @@ function firstId(rows: unknown, name: string): string | null {
   return Array.isArray(rows) ? textIn(rows[0], name) : null
 }
 
-function dataOf(page: unknown): unknown {
-  return typeof page === 'object' && page !== null && 'data' in page ? page.data : null
+function listIn(answer: unknown, name: string): unknown {
+  return typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : null
+}
+
+/** Of dates, the one that is longest to come: the first may be over as soon as a day ends. */
+function lastText(list: unknown): string | null {
+  const last: unknown = Array.isArray(list) ? list.at(-1) : null
+  return typeof last === 'string' ? last : null
 }

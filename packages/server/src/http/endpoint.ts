@@ -6,6 +6,7 @@ import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Static, TSchema } from 'typebox'
 import { bodyReader } from './body-reader.ts'
 import type { Cursors } from './cursor.ts'
+import type { Deprecation } from './deprecation.ts'
 import type { WithHeaders } from './headed.ts'
 import { type Params, type PathValues, type QueryValues, readPath, readQuery } from './params.ts'
 import type { StatusOverrides } from './problems.ts'
@@ -27,6 +28,8 @@ export interface EndpointDoc {
   readonly description?: string
   /** Error codes specific to this endpoint, beyond those that follow from its method, parameters and body. */
   readonly failures?: readonly ErrorCode[]
+  /** Set when it is to go. */
+  readonly deprecation?: Deprecation
 }
 
 interface Shape extends EndpointDoc {

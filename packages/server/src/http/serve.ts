@@ -7,6 +7,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readJson } from './body.ts'
 import type { ConnectionGate } from './connection-gate.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { type Foreign, notExecuted, passingOn } from './foreign.ts'
@@ -52,7 +53,7 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       exposeHeadRoute: method === 'GET' && endpoint.makes !== true,
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Checks credentials, path and query, in this order, before the body is read.
-      onRequest: guarded(endpoint, deps),
+      onRequest: [...announcing(endpoint, deps), guarded(endpoint, deps)],
       ...((endpoint.auth === 'user' || endpoint.atOwnerOf !== undefined) &&
         deps.forwarder !== undefined && { preParsing: passingOn({ ...deps, forwarder: deps.forwarder }) }),
       async handler(request, reply) {
@@ -66,6 +67,15 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       }
     })
   }
+}
+
+/** Before anything is refused: every caller of an operation that is to go learns it. */
+function announcing(
+  { deprecation, operationId }: Endpoint,
+  { service }: EndpointDeps
+): readonly ((request: FastifyRequest, reply: FastifyReply) => Promise<void>)[] {
+  if (deprecation === undefined) return []
+  return [async (_request, reply) => void reply.headers(deprecationHeaders(deprecation, operationId, service.publicUrl()))]
 }
 
 /**

@@ -1,13 +1,24 @@
 import type { DemoPlatform } from './demo-platform.ts'
 
+/** What a client of the API needs to make requests for the user. All but the user's id is secret. */
+export interface DemoCredentials {
+  readonly client_id: string
+  readonly client_secret: string
+  readonly user_id: string
+  readonly user_secret: string
+}
+
 /** A user of the demo platform, created by calls to our own API as any platform makes them. */
 export class DemoUser {
+  readonly credentials: DemoCredentials
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
 
-  private constructor(url: string, headers: Readonly<Record<string, string>>) {
+  private constructor(url: string, credentials: DemoCredentials) {
+    const { client_id, client_secret, user_id, user_secret } = credentials
+    this.credentials = credentials
     this.#url = url
-    this.#headers = headers
+    this.#headers = { 'client-id': client_id, 'client-secret': client_secret, 'user-id': user_id, 'user-secret': user_secret }
   }
 
   /** Creates the user, or gives an existing one a new secret, which is stored nowhere else. Null if the API refuses. */
@@ -16,7 +27,7 @@ export class DemoUser {
     const made = await call(`${url}/users`, 'POST', platform, { user_id: userId })
     const answer = made ?? (await call(`${url}/users/${userId}/rotate-secret`, 'POST', platform))
     const secret = textIn(answer, 'user-secret')
-    return secret === null ? null : new DemoUser(url, { ...platform, 'user-id': userId, 'user-secret': secret })
+    return secret === null ? null : new DemoUser(url, { client_id, client_secret, user_id: userId, user_secret: secret })
   }
 
   /** The answer; null if the request was refused. */

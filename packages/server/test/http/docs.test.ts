@@ -10,6 +10,7 @@ import { fieldTable } from '../../src/http/docs/fields.ts'
 import { markup, richText } from '../../src/http/docs/html.ts'
 import { llmsFullText } from '../../src/http/docs/llms.ts'
 import { MARKET_STREAM } from '../../src/http/docs/market-stream.ts'
+import { postmanCollection } from '../../src/http/docs/postman.ts'
 import { searchIndex } from '../../src/http/docs/search-index.ts'
 import { streamPart } from '../../src/http/docs/stream-part.ts'
 import { ENDPOINTS } from '../../src/http/routes/index.ts'
@@ -102,6 +103,19 @@ describe('each stream is described', () => {
   test('and a message that cannot be distinguished from others is refused', () => {
     assert.throws(() => message(Type.Object({ p: Type.String() }, { title: 'Bare', description: 'No word.' }), { p: '1' }), TypeError)
   })
+})
+
+test('the Postman collection has no id of an example: each is a variable that it declares', () => {
+  const collection = JSON.stringify(postmanCollection(ENDPOINTS, 'https://a.example'))
+  const { variable, item } = JSON.parse(collection)
+  const declared = new Map<string, string>(variable.map(({ key, value }: Record<'key' | 'value', string>) => [key, value]))
+  for (const [, name = ''] of collection.matchAll(/\{\{(\w+)\}\}/g)) assert.ok(declared.has(name), name)
+  assert.deepEqual([declared.get('account_id'), declared.get('cl_order_id')], ['', 'my-first-order'])
+  const requests: readonly unknown[] = item.flatMap((folder: { readonly item: readonly { readonly request: unknown }[] }) =>
+    folder.item.map(({ request }) => request)
+  )
+  assert.equal(requests.length, ENDPOINTS.length)
+  assert.doesNotMatch(JSON.stringify(requests), /[0-9a-f]{8}-[0-9a-f]{4}-7/)
 })
 
 describe('a page of ours', () => {

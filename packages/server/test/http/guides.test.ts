@@ -1,7 +1,7 @@
 // The guides as pages: nothing of how they are written is left, and no link leads nowhere.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { guideNames, guidePage } from '../../src/http/docs/guides/index.ts'
+import { guideNames, guidePage, markdownOf, titleOf } from '../../src/http/docs/guides/index.ts'
 import { anchorOf, rendered } from '../../src/http/docs/guides/markdown.ts'
 
 const names = guideNames()
@@ -21,6 +21,23 @@ describe('the guides', () => {
         assert.ok(pages.has(path.slice('/docs/guides/'.length)), path)
     })
   }
+
+  test('the READMEs of the project and of the client are among them, with links that lead to what is served', () => {
+    assert.deepEqual([names[0], titleOf('start'), titleOf('client')], ['start', 'Start', 'The TypeScript client'])
+    const start = pages.get('start') ?? ''
+    assert.match(start, /<h1>Start<\/h1>/)
+    assert.match(start, /<a href="\/docs\/guides\/client">client<\/a>/)
+    assert.match(start, /<a href="\/docs\/live">http:\/\/127\.0\.0\.1:8080\/docs\/live<\/a>/)
+    assert.match(pages.get('orders') ?? '', /<a href="\/docs\/guides\/start#five-minutes">tour<\/a>/)
+    assert.match(pages.get('orders') ?? '', /<a href="\/docs\/guides\/client#orders-cannot-be-doubled">client<\/a>/)
+  })
+
+  test('as Markdown they lead to Markdown: beside them, or at the service', () => {
+    assert.match(markdownOf('start'), /\[Orders]\(orders\.md\)/)
+    assert.match(markdownOf('orders'), /\[tour]\(start\.md#five-minutes\)/)
+    assert.doesNotMatch(markdownOf('start'), /]\((?!https:|#|[\w-]+\.md)/)
+    assert.match(markdownOf('orders', names, 'https://a.example'), /\[tour]\(https:\/\/a\.example\/docs\/guides\/start\.md#five-minutes\)/)
+  })
 
   test('text is escaped, never rendered as markup', () => {
     const text = [

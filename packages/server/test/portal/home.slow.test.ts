@@ -156,6 +156,36 @@ describe('the first page', () => {
     }
   })
 
+  test('gives its own pages the credentials of a practice account, valid ones, and nobody else', async () => {
+    const browser = await opened()
+    const credentials = async (headers: Headers) => {
+      const { status, html } = await post('/demo-credentials', headers)
+      return status === 200 ? JSON.parse(html) : status
+    }
+    const [first, second] = await Promise.all([credentials(browser), credentials(browser)])
+    assert.deepEqual(second, first)
+    const { client_id, client_secret, user_id, user_secret } = first
+    assert.deepEqual([client_id, client_secret, user_id], [scene.demo.client_id, scene.demo.client_secret, 'reference'])
+    const platform = { 'client-id': client_id, 'client-secret': client_secret }
+    const accounts = (secret: string) =>
+      fetch(`${scene.url}/accounts`, {
+        headers: { ...platform, 'user-id': user_id, 'user-secret': secret }
+      })
+    assert.equal((await accounts(user_secret)).status, 200)
+    assert.equal((await fetch(`${scene.url}/users/reference/rotate-secret`, { method: 'POST', headers: platform })).status, 200)
+    assert.equal((await accounts(user_secret)).status, 401)
+    const renewed = await credentials(browser)
+    assert.equal((await accounts(renewed.user_secret)).status, 200)
+    for (const headers of [
+      own(),
+      { ...browser, 'sec-fetch-site': 'cross-site' },
+      { ...browser, host: 'evil.example' },
+      { ...browser, 'x-forwarded-for': '192.0.2.1' },
+      { ...withoutSite(browser), origin: 'https://evil.example' }
+    ])
+      assert.equal(await credentials(headers), 204)
+  })
+
   test('sends requests of the reference’s pages to its own API, and nobody else’s', async () => {
     const browser = await opened()
     const send = (headers: Headers, method: string, path: string, body = '') =>

@@ -144,14 +144,14 @@ const TRADING = {
 
 const MARKET = {
   searchSymbols: { symbols: [{ symbol: 'AAPL', instrument: 'STK', name: 'Apple Inc.', exchange: 'NASDAQ' }] },
-  readExpirations: { ...market, expirations: ['2026-12-18', '2027-01-15'] },
+  readExpirations: { ...market, expirations: ['2028-01-21', '2028-06-16'] },
   readQuote: { ...market, bid_price: '668.41', bid_size: '300', ask_price: '668.43', ask_size: '500', quoted_at: NOW },
   readChain: {
     ...market,
-    expiration: '2026-12-18',
+    expiration: '2028-01-21',
     contracts: [
       {
-        symbol: 'SPY261218C00660000',
+        symbol: 'SPY280121C00660000',
         option_type: 'Call',
         strike_price: '660',
         ...{ bid: '18.02', bid_size: '40', ask: '18.11', ask_size: '35', mid: '18.065', last: '18.05', volume: '412' },

@@ -45,7 +45,7 @@ function recordElsewhere(schema: unknown, at: string): Html | null {
 
 /** A table of three columns. The first column is the row's heading. */
 export function table(caption: string, heads: readonly [string, string, string], rows: readonly Html[]): Html {
-  return markup`<table><caption>${caption}</caption>
+  return markup`<table class="fields"><caption>${caption}</caption>
 <thead><tr>${heads.map(head => markup`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody></table>

@@ -4,11 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../ops/static-text.ts'
+import { wantsPage } from '../not-found-page.ts'
 import { ENDPOINTS } from '../routes/index.ts'
+import { nothingHere } from '../routing.ts'
 import { asyncApi } from './asyncapi.ts'
 import { errorListPage, errorPage } from './errors/pages.ts'
-import { STYLES } from './frame.ts'
+import { framed, STYLES } from './frame.ts'
 import { serveGuides } from './guides/index.ts'
+import { markup } from './html.ts'
 import { serveLive } from './live/index.ts'
 import { llmsFullText, llmsText } from './llms.ts'
 import { MARKET_STREAM } from './market-stream.ts'
@@ -45,7 +48,33 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   const { closeCodes, errorCodes } = MARKET_STREAM
   serveLive(app, publicUrl, [...closeCodes.map(entry => ({ ...entry, code: String(entry.code) })), ...errorCodes])
 
+  // Known addresses with a slash at their end lead to those without. Of all others a page says that they are none.
+  app.get('/docs/*', { config: { isHidden: true } }, (request, reply) => {
+    const [path = ''] = request.url.split('?', 1)
+    let known = path
+    while (known.endsWith('/')) known = known.slice(0, -1)
+    if (known !== path && app.hasRoute({ method: 'GET', url: known })) return reply.redirect(known, 308)
+    if (!wantsPage(request)) throw nothingHere()
+    return reply
+      .code(404)
+      .headers({ ...page, vary: 'accept' })
+      .send(missingPage())
+  })
+
   function serveDocument(path: string, make: () => object): void {
     serve(path, () => JSON.stringify(make()), typed('application/json'))
   }
+}
+
+/** It has nothing of the request. */
+function missingPage(): string {
+  return framed(
+    'Not found',
+    '',
+    markup`<main id="content" class="guide">
+<h1>There is nothing at this address</h1>
+<p>Check the spelling, search above, or go on with the <a href="/docs">reference</a>, the <a href="/docs/guides">guides</a> or the list of
+<a href="/docs/errors">errors</a>.</p>
+</main>`
+  )
 }

@@ -86,12 +86,15 @@ function header(name: string, description: string): Json {
 }
 
 function operation(endpoint: Endpoint, components: Components): Json {
-  const { operationId, tag, summary, description, scope, auth, params, query, body, bodyExample, success } = endpoint
+  const { operationId, tag, summary, description, scope, auth, params, query, body, bodyExample, success, deprecation } = endpoint
   return {
     operationId,
+    ...(deprecation !== undefined && { deprecated: true, 'x-sunset': deprecation.until }),
     tags: [tag],
     summary,
-    description: [description, `Needs a key with the scope \`${scope}\`.`].filter(text => text !== undefined).join(' '),
+    description: [deprecation?.instead, description, `Needs a key with the scope \`${scope}\`.`]
+      .filter(text => text !== undefined)
+      .join(' '),
     security: [auth === 'user' ? { clientId: [], clientSecret: [], userId: [], userSecret: [] } : { clientId: [], clientSecret: [] }],
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
     ...(body !== null && {

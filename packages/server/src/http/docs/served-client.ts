@@ -7,11 +7,12 @@ import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../ops/static-text.ts'
 
 /** Built by `npm run client`, and compared with its sources by a test of the repository. */
-const DIST = fileURLToPath(new URL('../../../../client/dist/', import.meta.url))
+export const DIST = fileURLToPath(new URL('../../../../client/dist/', import.meta.url))
 /** What every page may load. */
 const ANYWHERE = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 const MODULES = [
   ['/client/trunkline.js', 'trunkline.min.js', {}],
+  ['/client/streams.js', 'streams.min.js', {}],
   // For pages of the platforms, which are of other origins. It is the same for everybody.
   ['/client/connect.js', 'connect.min.js', ANYWHERE]
 ] as const

@@ -95,7 +95,7 @@ export const MARKET: readonly Endpoint[] = [
     summary: 'Read the options chain of an underlying for one expiration',
     description:
       'Returns all contracts or an error. The chain is read from the broker each time, within 15 seconds. Limits: 5,000 contracts, and two chains at a time for each connection. To follow a chain, subscribe on the market data stream.',
-    query: { symbol: symbolParam, expiration: required(date('One of the dates that `…/expirations` lists.')) },
+    query: { symbol: symbolParam, expiration: required(date('One of the dates that `…/expirations` lists.', '2028-01-21')) },
     success: { status: 200, description: 'The chain.', schema: marketChain },
     handle({ caller, path, query: { symbol, expiration } }, { deps }) {
       return readMarket(deps, caller, path.connection_id, async market => {

@@ -1,4 +1,5 @@
-// Serves the guides in `docs/guides` as web pages, so that users can read them without a checkout.
+// Serves the guides in `docs/guides`, and the READMEs of the project and of the client, as web pages, so that users can read them without a
+// checkout.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'
@@ -6,10 +7,18 @@ import { framed } from '../frame.ts'
 import { type Html, markup } from '../html.ts'
 import { anchorOf, rendered } from './markdown.ts'
 
-const FOLDER = new URL('../../../../../../docs/guides/', import.meta.url)
+const ROOT = new URL('../../../../../../', import.meta.url)
+const FOLDER = new URL('docs/guides/', ROOT)
 const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g
+/** Documents of the repository that are guides, too. `file`: where its links begin; `served`: where an installation has its text. */
+const READMES: ReadonlyMap<string, { readonly file: string; readonly served: string; readonly title: string }> = new Map([
+  ['start', { file: 'README.md', served: 'README.md', title: 'Start' }],
+  ['client', { file: 'packages/client/README.md', served: 'packages/client/dist/README.md', title: 'The TypeScript client' }]
+])
+/** Where the documents say that the service is: the one that serves them. */
+const HERE = /^http:\/\/127\.0\.0\.1:8080(?=\/)/
 /** The reading order. Guides not listed here follow, sorted by name. */
-const ORDER = ['connect', 'orders', 'stream', 'webhooks', 'market-data', 'sandbox', 'brokers', 'operating', 'versions']
+const ORDER = ['start', 'connect', 'orders', 'stream', 'webhooks', 'market-data', 'client', 'sandbox', 'brokers', 'operating', 'versions']
 
 /** Mounts `/docs/guides` and a page for each guide. Does nothing if the installation has no guides. */
 export function serveGuides(app: FastifyInstance, headers: Readonly<Record<string, string>>): void {
@@ -57,7 +66,7 @@ export function guideEntries() {
 }
 
 export function titleOf(name: string): string {
-  return /^# (.*)$/m.exec(textOf(name))?.[1] ?? name
+  return READMES.get(name)?.title ?? /^# (.*)$/m.exec(textOf(name))?.[1] ?? name
 }
 
 /** The first paragraph, as Markdown on one line without links. */
@@ -72,22 +81,30 @@ export function leadOf(name: string): string {
  */
 export function markdownOf(name: string, names: readonly string[] = guideNames(), publicUrl: string | null = null): string {
   return textOf(name).replace(LINK, (whole, label: string, target: string) => {
-    const address = addressOf(target, names)
+    const address = addressOf(target, name, names)
     if (address === null) return label
-    if (publicUrl === null || address.startsWith('https://')) return whole
-    return address.startsWith('#') ? label : `[${label}](${publicUrl}${address.replace(/(#|$)/, '.md$1')})`
+    if (address.startsWith('https://')) return whole
+    if (address.startsWith('#')) return publicUrl === null ? whole : label
+    const markdown = address.startsWith('/docs/guides/') ? address.replace(/(#|$)/, '.md$1') : address
+    return `[${label}](${publicUrl === null ? markdown.replace('/docs/guides/', '') : publicUrl + markdown})`
   })
 }
 
 function textOf(name: string): string {
-  return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+  return readFileSync(sourceOf(name), 'utf8')
 }
 
-/** The file names of the guides, without `.md`. Empty if the installation has none. */
+function sourceOf(name: string): URL {
+  const readme = READMES.get(name)
+  return readme === undefined ? new URL(`${name}.md`, FOLDER) : new URL(readme.served, ROOT)
+}
+
+/** The names of the guides, as in their addresses. Empty if the installation has none. */
 export function guideNames(): readonly string[] {
   const found = (existsSync(FOLDER) ? readdirSync(FOLDER) : [])
     .filter(file => file.endsWith('.md'))
     .map(file => file.slice(0, -'.md'.length))
+    .concat([...READMES.keys()].filter(name => existsSync(sourceOf(name))))
   return [...ORDER.filter(name => found.includes(name)), ...found.filter(name => !ORDER.includes(name)).sort()]
 }
 
@@ -126,12 +143,19 @@ function entryOf(name: string, names: readonly string[]): Html {
 }
 
 function guideOf(name: string, names: readonly string[]) {
-  return rendered(textOf(name), target => addressOf(target, names))
+  return { ...rendered(textOf(name), target => addressOf(target, name, names)), title: titleOf(name) }
 }
 
-/** Guides may link to each other, to their own headings and to the web. Other files of the repository are not served. */
-function addressOf(target: string, names: readonly string[]): string | null {
+/** Guides may link to each other, to their own headings, to this service and to the web. Other files of the repository are not served. */
+function addressOf(target: string, from: string, names: readonly string[]): string | null {
   if (target.startsWith('https://') || target.startsWith('#')) return target
-  const [, name = '', anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(target) ?? []
-  return names.includes(name) ? `/docs/guides/${name}${anchor}` : null
+  if (HERE.test(target)) return target.replace(HERE, '')
+  const { pathname, hash } = new URL(target, `https://repository.invalid/${fileOf(from)}`)
+  const name = names.find(other => `/${fileOf(other)}` === pathname)
+  return name === undefined ? null : `/docs/guides/${name}${hash}`
+}
+
+/** In the repository. */
+function fileOf(name: string): string {
+  return READMES.get(name)?.file ?? `docs/guides/${name}.md`
 }

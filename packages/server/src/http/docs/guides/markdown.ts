@@ -17,7 +17,7 @@ const FENCE = /^ {0,4}```/
 const HEADING = /^(#{1,3}) (.*)$/
 const ITEM = /^( *)(?:-|\d+\.) (.*)$/
 const ROW = /^\|(.*)\|$/
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|<(https:\/\/[^>\s]+)>|\[([^\]]+)\]\(([^)]+)\)/g
+const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|<(https?:\/\/[^>\s]+)>|\[([^\]]+)\]\(([^)]+)\)/g
 
 export function rendered(text: string, resolve: Resolve): Rendered {
   const blocks = blocksOf(text.split('\n'), resolve)

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'
+import { DIST } from '../served-client.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
 /** Folders whose files are served unchanged. */
@@ -30,6 +31,7 @@ export function serveLive(app: FastifyInstance, publicUrl: () => string, referen
     for (const name of readdirSync(folder).filter(file => file.endsWith(suffix))) asset(name, type, readFileSync(new URL(name, folder)))
   }
   asset('lightweight-charts.js', 'text/javascript', readFileSync(LIBRARY))
+  for (const name of ['trunkline', 'streams']) asset(`${name}.js`, 'text/javascript', readFileSync(join(DIST, `${name}.min.js`)))
 
   function asset(name: string, type: string, bytes: Buffer): void {
     serveText(

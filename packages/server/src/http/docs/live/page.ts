@@ -2,6 +2,7 @@
 import { SESSIONS, type Session } from '@trunkline/core/domain/vocabulary'
 import { DEPTH_LEVELS } from '../../../wire/market.ts'
 import { type Html, markup } from '../html.ts'
+import { trading } from './trading.ts'
 
 /** A close code or error code of the stream, and its explanation. */
 export interface ReferenceEntry {
@@ -34,6 +35,7 @@ export function livePage(reference: readonly ReferenceEntry[]): string {
 <title>Live market data · Trunkline</title>
 <link rel="stylesheet" href="/docs/live/page.css">
 <link rel="stylesheet" href="/docs/live/market.css">
+<link rel="stylesheet" href="/docs/live/trading.css">
 <link rel="icon" href="data:,">
 <script type="module" src="/docs/live/main.js"></script>
 </head>
@@ -51,6 +53,7 @@ ${chart()}
 ${depth()}
 ${trades()}
 </div>
+${trading()}
 ${chain()}
 ${log()}
 </main>

@@ -1,4 +1,5 @@
 // The API reference as one page: contents, descriptions, and samples beside them. It loads nothing from elsewhere, so it works offline.
+import type { Deprecation } from '../../deprecation.ts'
 import type { Endpoint } from '../../endpoint.ts'
 import type { Params } from '../../params.ts'
 import { STREAMS } from '../asyncapi.ts'
@@ -31,13 +32,13 @@ happen</a>, and <a href="#market-data">market data</a>, which you can <a href="/
 The <a href="/docs/guides">guides</a> show how to use it. For programs: <a href="/openapi.json">openapi.json</a>,
 <a href="/asyncapi.json">asyncapi.json</a>, a <a href="/postman.json">Postman collection</a>, <a href="/llms.txt">llms.txt</a>,
 and a <a href="/client.tgz">TypeScript client</a>.</p>
-${introduction()}
+${introduction(publicUrl)}
 ${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}
 ${STREAMS.map(stream => streamPart(stream, publicUrl))}</main>`
   )
 }
 
-function introduction(): Html {
+function introduction(publicUrl: string): Html {
   return markup`<section class="entry">
 <div>
 <h2 id="basics">Basics</h2>
@@ -52,6 +53,7 @@ same order again on the same trading day: either it is placed now, or a 409 name
 the day may have changed, look the order up instead (<code>GET /orders?cl_order_id=…</code>): sent again, it would be a second order.</p>
 </div>
 <div class="samples">
+<p>The client comes from this service: <code>npm install ${publicUrl}/client.tgz</code></p>
 ${sample('TypeScript', TYPESCRIPT_START)}</div>
 </section>`
 }
@@ -61,7 +63,7 @@ function navigationLine({ summary, operationId }: Endpoint): Html {
 }
 
 function article(endpoint: Endpoint, publicUrl: string): Html {
-  const { method, path, operationId, summary, description, auth, params, query, body, success } = endpoint
+  const { method, path, operationId, summary, description, auth, params, query, body, success, deprecation } = endpoint
   const demanded = Object.entries(query).flatMap(([name, { required, example }]) => (required === true ? [`${name}=${example}`] : []))
   const tried = markup` data-method="${method}" data-path="${braced(path)}" data-search="${demanded.join('&')}" data-body="${body === null ? '' : JSON.stringify(endpoint.bodyExample)}"`
   return markup`<article id="${operationId}" class="entry" aria-labelledby="${operationId}-title"${tried}>
@@ -70,13 +72,17 @@ function article(endpoint: Endpoint, publicUrl: string): Html {
 <p class="address"><span class="method">${method}</span> <code>${braced(path)}</code> <span class="auth">${
     auth === 'user' ? 'platform and user credentials' : 'platform credentials'
   }</span></p>
-${description === undefined ? '' : markup`<p>${richText(description)}</p>\n`}${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
+${deprecation === undefined ? '' : deprecated(deprecation)}${description === undefined ? '' : markup`<p>${richText(description)}</p>\n`}${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <p>Returns <strong>${String(success.status)}</strong>: ${success.description}</p>
 ${fieldTable('Response fields', success.schema, operationId)}
 <p class="failures">Errors: ${failureList(endpoint)}</p>
 </div>
 ${samples(endpoint, publicUrl)}</article>
 `
+}
+
+function deprecated({ since, until, instead }: Deprecation): Html {
+  return markup`<p class="deprecated"><strong>Deprecated</strong> since ${since}, and served until ${until} at least. ${richText(instead)}</p>\n`
 }
 
 function parameterTable(caption: string, params: Params): Html {

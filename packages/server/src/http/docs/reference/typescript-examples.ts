@@ -70,7 +70,7 @@ for await (const { message_id, failure } of failed) console.log(message_id, fail
   listBrokers: `const brokers = await trunkline.brokers()`,
   searchSymbols: `const symbols = await ada.marketData.symbols({ connection_id, search: 'apple' })`,
   readExpirations: `const dates = await ada.marketData.expirations({ connection_id, symbol: 'AAPL' })`,
-  readChain: `const chain = await ada.marketData.chain({ connection_id, symbol: 'AAPL', expiration: '2026-12-18' })`,
+  readChain: `const chain = await ada.marketData.chain({ connection_id, symbol: 'AAPL', expiration: '2028-01-21' })`,
   readQuote: `const quote = await ada.marketData.quote({ connection_id, symbol: 'AAPL' })`,
   readBars: `const bars = ada.marketData.bars({
   connection_id,

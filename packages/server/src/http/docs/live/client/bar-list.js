@@ -62,6 +62,15 @@ export class BarList {
 }
 
 /**
+ * A time as the chart's library wants it.
+ * @param {number} seconds since the epoch
+ * @returns {import('./lightweight-charts.js').UTCTimestamp}
+ */
+export function at(seconds) {
+  return /** @type {import('./lightweight-charts.js').UTCTimestamp} */ (seconds)
+}
+
+/**
  * @param {Bar} bar
  * @returns {Drawn}
  */

@@ -1,9 +1,11 @@
-import { BarList } from './bar-list.js'
+import { at, BarList } from './bar-list.js'
 import { byId, onFrame } from './elements.js'
+import { marksOf } from './fills.js'
 import { figure, timesOf, zoneOf } from './format.js'
-import { CandlestickSeries, createChart, HistogramSeries } from './lightweight-charts.js'
+import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries } from './lightweight-charts.js'
 
 /** @import { Drawn } from './bar-list.js' */
+/** @import { Fill } from './fills.js' */
 /** @import { Bar } from './wire.js' */
 
 /** If fewer bars than this are left of the visible range, older ones are requested. */
@@ -32,6 +34,10 @@ export class Chart {
     priceLineVisible: false,
     lastValueVisible: false
   })
+  #marks = createSeriesMarkers(this.#candles, [])
+  /** @type {readonly Fill[]} */ #fills = []
+  /** What the marks were made of. */
+  #marked = ''
   #bars = new BarList()
   #times = timesOf('UTC')
   #symbol = ''
@@ -105,6 +111,12 @@ export class Chart {
     this.#draw()
   }
 
+  /** Marks the fills that are of the series' symbol. @param {readonly Fill[]} fills */
+  putFills(fills) {
+    this.#fills = fills
+    this.#draw()
+  }
+
   /** The last close as received; null if there is none. */
   get lastClose() {
     return this.#bars.last?.texts.c ?? null
@@ -126,9 +138,21 @@ export class Chart {
         this.#volumes.update(this.#volume(bar))
       }
     }
+    this.#mark()
     this.#isWhole = false
     this.#changed = []
     this.#report()
+  }
+
+  #mark() {
+    const fills = this.#fills.filter(({ symbol }) => symbol === this.#symbol)
+    const { all, oldest, last } = this.#bars
+    const marked = [this.#symbol, this.#interval, oldest, last?.time, ...fills.map(({ id }) => id)].join()
+    if (marked === this.#marked && !this.#isWhole) return
+    this.#marked = marked
+    const marks = marksOf(fills, all, this.#colors)
+    this.#marks.setMarkers(marks)
+    this.#frame.dataset.marks = String(marks.length)
   }
 
   #setPlaces() {
@@ -152,9 +176,11 @@ export class Chart {
       this.#frame.dataset.drawn = ''
     } else {
       const { name } = zoneOf(this.#symbol)
-      const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last bar started ${this.#times.moment(last.time)} (${name}); its close is ${last.texts.c}`
+      const { marks = '0' } = this.#frame.dataset
+      const markedText = marks === '0' ? '' : `. Fills marked: ${marks}`
+      const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last bar started ${this.#times.moment(last.time)} (${name}); its close is ${last.texts.c}${markedText}`
       // Updated only for a new bar, so that screen readers do not repeat it four times a second.
-      const drawn = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
+      const drawn = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length} ${marks}`
       if (this.#frame.dataset.drawn !== drawn) this.#frame.setAttribute('aria-label', label)
       this.#frame.dataset.drawn = drawn
     }
@@ -199,14 +225,6 @@ function candle({ time, open, high, low, close }) {
 }
 
 /**
- * @param {number} seconds since the epoch
- * @returns {import('./lightweight-charts.js').UTCTimestamp}
- */
-function at(seconds) {
-  return /** @type {import('./lightweight-charts.js').UTCTimestamp} */ (seconds)
-}
-
-/**
  * @param {HTMLElement | undefined} element
  * @param {string} text
  */
@@ -225,7 +243,8 @@ function colorsOf(element) {
   }
   const colors = {
     ...{ ink: color('ink'), quiet: color('quiet'), paper: color('card'), line: color('grid') },
-    ...{ up: color('up'), down: color('down'), upSoft: color('up-soft'), downSoft: color('down-soft') }
+    ...{ up: color('up'), down: color('down'), upSoft: color('up-soft'), downSoft: color('down-soft') },
+    ...{ buy: color('buy'), sell: color('sell') }
   }
   probe.remove()
   return colors

@@ -6,6 +6,7 @@ import { Market } from './market.js'
 import { MessageLog } from './message-log.js'
 import { Notices, referenceOf } from './notices.js'
 import { Subscriptions } from './subscriptions.js'
+import { Trading } from './trading.js'
 
 const viewForm = byId('view-form', HTMLFormElement)
 const symbolField = byId('symbol', HTMLInputElement)
@@ -96,6 +97,7 @@ const market = new Market(connection, subscriptions, {
     notices.show({ title: `${symbolField.value} cannot be shown like this`, text: `${message} ${referenceOf(code).remedy}` })
   }
 })
+const trading = new Trading(fills => market.showFills(fills))
 let interruption = ''
 let wasInterrupted = false
 
@@ -143,6 +145,7 @@ viewForm.addEventListener('submit', event => {
   event.preventDefault()
   symbolField.value = symbolField.value.trim().toUpperCase()
   notices.show(null)
+  trading.symbol = symbolField.value
   show(false)
 })
 for (const field of [intervalField, sessionField]) field.addEventListener('change', () => viewForm.requestSubmit())
@@ -167,6 +170,8 @@ byId('expirations', HTMLDataListElement).append(
 )
 expirationField.value = monthlyAfter(now)
 
+trading.symbol = symbolField.value
+void trading.run()
 notices.state('busy', 'Connecting')
 const token = await demoToken({ isRefused: false })
 isDemo = token !== null

@@ -9,6 +9,7 @@ import { QuoteLine } from './quote.js'
 import { TradeTable } from './trades.js'
 
 /** @import { Connection } from './connection.js' */
+/** @import { Fill } from './fills.js' */
 /** @import { Subscriptions } from './subscriptions.js' */
 /** @import { Bar, Contract, Depth, Message, Quote, Trade } from './wire.js' */
 
@@ -89,6 +90,11 @@ export class Market {
       // Many brokers have no depth data, or none for this kind of instrument. The rest is still shown.
       ({ message = '' }) => this.#depth.begin(message)
     )
+  }
+
+  /** Marks them on the chart. @param {readonly Fill[]} fills */
+  showFills(fills) {
+    this.#chart.putFills(fills)
   }
 
   /** @param {Choice} choice */

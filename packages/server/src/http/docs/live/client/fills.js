@@ -1,0 +1,60 @@
+// The executions of orders: as a list, and as marks on the chart.
+import { at } from './bar-list.js'
+
+/** @import { Order } from './trunkline.js' */
+/** @import { Drawn } from './bar-list.js' */
+
+/** What is shown: the newest. */
+export const FILLS_MAX = 200
+
+/**
+ * @typedef {object} Fill
+ * @property {string} id
+ * @property {string} accountId
+ * @property {string} symbol
+ * @property {'BUY' | 'SELL'} side
+ * @property {string} quantity
+ * @property {string} price
+ * @property {number} seconds since the epoch
+ */
+
+/**
+ * The executions of orders, newest first, {@link FILLS_MAX} at most. Those of multi-leg orders are left out: their price is of no symbol.
+ * @param {Iterable<Order>} orders
+ * @returns {readonly Fill[]}
+ */
+export function fillsOf(orders) {
+  const fills = [...orders].flatMap(({ account_id: accountId, symbol, side, fills }) =>
+    symbol === null
+      ? []
+      : fills.map(({ fill_id: id, quantity, price, time }) => ({
+          ...{ id, accountId, symbol, quantity, price },
+          side: /** @type {Fill['side']} */ (side.startsWith('BUY') ? 'BUY' : 'SELL'),
+          seconds: Date.parse(time) / 1_000
+        }))
+  )
+  return fills.sort((a, b) => b.seconds - a.seconds).slice(0, FILLS_MAX)
+}
+
+/**
+ * Marks at the bar in which each fill happened, and at its price. A fill before the oldest bar has none until that bar is loaded.
+ * @param {readonly Fill[]} fills
+ * @param {readonly Drawn[]} bars ascending
+ * @param {{ readonly buy: string, readonly sell: string }} colors
+ */
+export function marksOf(fills, bars, { buy, sell }) {
+  return fills
+    .flatMap(fill => {
+      const bar = bars.findLast(({ time }) => time <= fill.seconds)
+      return bar === undefined ? [] : [{ fill, time: bar.time }]
+    })
+    .sort((a, b) => a.time - b.time || a.fill.seconds - b.fill.seconds)
+    .map(({ fill: { id, side, quantity, price }, time }) => ({
+      ...{ id, time: at(time), text: `${side} ${quantity}`, size: 1 },
+      // Numbers are precise enough for pixels. The table of fills has the texts.
+      price: Number(price),
+      position: /** @type {const} */ ('atPriceMiddle'),
+      shape: /** @type {const} */ ('circle'),
+      color: side === 'BUY' ? buy : sell
+    }))
+}

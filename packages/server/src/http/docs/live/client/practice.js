@@ -1,0 +1,39 @@
+// The practice account of the demo platform, through the TypeScript client: its orders by REST, and a copy that the broker stream keeps.
+import { BrokerStream, eventsOf, LiveCopy, recordsOf } from './streams.js'
+import { Trunkline } from './trunkline.js'
+
+/** @import { Account, Hooks, TrunklineUser } from './trunkline.js' */
+
+/**
+ * @typedef {object} Practice
+ * @property {TrunklineUser} user
+ * @property {LiveCopy} copy
+ * @property {readonly Account[]} accounts
+ */
+
+/**
+ * Opens the account. Null where there is no demo platform, or in a browser that was not opened by the link that the service printed.
+ * @param {Hooks} hooks see every request
+ * @returns {Promise<Practice | null>}
+ * @throws TrunklineError
+ */
+export async function openPractice(hooks) {
+  const credentials = await practiceCredentials()
+  if (credentials === null) return null
+  const { client_id: clientId, client_secret: clientSecret, user_id: userId, user_secret: userSecret } = credentials
+  const trunkline = new Trunkline({ baseUrl: location.origin, clientId, clientSecret, hooks })
+  const user = trunkline.user({ userId, userSecret })
+  const url = `${location.origin.replace(/^http/, 'ws')}/stream`
+  const stream = new BrokerStream({ url, clientId, clientSecret, readEvents: eventsOf(trunkline) })
+  const copy = new LiveCopy({ stream, userId, ...recordsOf(trunkline, userId, user) })
+  return { user, copy, accounts: await user.accounts.list() }
+}
+
+/**
+ * Valid at this moment. They stay in this page's memory.
+ * @returns {Promise<Readonly<Record<'client_id' | 'client_secret' | 'user_id' | 'user_secret', string>> | null>}
+ */
+async function practiceCredentials() {
+  const answer = await fetch('/demo-credentials', { method: 'POST' })
+  return answer.status === 200 ? answer.json() : null
+}
