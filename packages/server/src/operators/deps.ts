@@ -7,6 +7,7 @@ import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
 import type { Places } from './places.ts'
+import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 
 export interface OperatorDeps {
   readonly app: AppDeps
@@ -17,4 +18,6 @@ export interface OperatorDeps {
   readonly waits: EventWaits
   readonly places: Places
   readonly cursors: Cursors
+  /** Or why there is none. */
+  readonly sandbox: OwnSandbox | NoSandbox
 }

@@ -15,7 +15,8 @@ export const OPERATOR_TAGS = {
   Service: 'The running service: its health, its traffic and its errors.',
   Platforms: 'Platforms, their users and the users’ connections.',
   Orders: 'Orders, and what became of each, step by step.',
-  Records: 'Events, the audit log and requests.'
+  Records: 'Events, the audit log and requests.',
+  Sandbox: 'The sandbox that this service started itself: faults, clock, prices and practice users.'
 } as const
 
 /** `none`: no credentials are needed; only the exchange of a code. */

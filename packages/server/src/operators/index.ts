@@ -18,6 +18,7 @@ import { Places } from './places.ts'
 import { ReadCounts } from './read-counts.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
+import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 import { PREFIX, serveOperations } from './serve.ts'
 import type { ServiceState } from './service-state.ts'
 
@@ -31,6 +32,8 @@ export interface OperatorsOptions {
   readonly service: ServiceState
   readonly others: OtherNodes
   readonly publicUrl: () => string
+  /** The sandbox that this service started, or why it started none. */
+  readonly sandbox: OwnSandbox | NoSandbox
 }
 
 /** The API, as it is mounted. */
@@ -44,7 +47,7 @@ interface MountedApi {
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, reads, requests, service, others, publicUrl } = options
+  const { operators, reads, requests, service, others, publicUrl, sandbox } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
@@ -60,7 +63,8 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     nodes,
     waits: new EventWaits(app),
     places: new Places(),
-    cursors: new Cursors(app.hasher)
+    cursors: new Cursors(app.hasher),
+    sandbox
   }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
   http.register(async scope => {

@@ -45,11 +45,19 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   ),
   market_data_unsupported: { message: 'The broker has no market data of this symbol.' },
   preview_unsupported: { message: 'Alpaca has no order preview; `order_preview` in GET /brokers says which brokers have one.' },
+  sandbox_absent: {
+    message:
+      'This service has started no sandbox, because it offers no broker there. Offer SANDBOX (TRUNKLINE_BROKERS), and start the service again.'
+  },
+  sandbox_refused: { message: 'The sandbox refuses: the market lists no "NOPE"; see its instruments' },
   body_too_large: { message: 'The body is larger than 256 KiB, the maximum.' },
   headers_too_large: { message: 'The headers are larger than 16 KiB, the maximum.' },
   request_too_slow: { message: 'The request did not arrive in time.' },
   rate_limited: { message: 'Too many requests. Wait for the time in the retry-after header, then send fewer.' },
   broker_unavailable: { message: 'The broker does not respond, and no earlier data is stored; try again later.' },
+  sandbox_unavailable: {
+    message: 'The sandbox gave no answer. Whether the change was made is unknown: read the state before you repeat it.'
+  },
   store_unavailable: { message: 'The service cannot reach its database; nothing was changed. Try again shortly.' },
   shutting_down: { message: 'The service is shutting down; try again.' },
   internal: { message: 'An internal error occurred. Try again; if it persists, report the request_id to the operator.' }

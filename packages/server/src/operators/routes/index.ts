@@ -3,8 +3,19 @@ import type { Operation } from '../endpoint.ts'
 import { DELIVERIES } from './deliveries.ts'
 import { ORDERS } from './orders.ts'
 import { PLATFORMS } from './platforms.ts'
+import { SANDBOX_MARKET } from './sandbox.ts'
+import { SANDBOX_USERS } from './sandbox-users.ts'
 import { SEARCH } from './search.ts'
 import { SERVICE } from './service.ts'
 import { SESSIONS } from './sessions.ts'
 
-export const OPERATIONS: readonly Operation[] = [...SESSIONS, ...SERVICE, ...SEARCH, ...PLATFORMS, ...ORDERS, ...DELIVERIES]
+export const OPERATIONS: readonly Operation[] = [
+  ...SESSIONS,
+  ...SERVICE,
+  ...SEARCH,
+  ...PLATFORMS,
+  ...ORDERS,
+  ...DELIVERIES,
+  ...SANDBOX_MARKET,
+  ...SANDBOX_USERS
+]

@@ -163,6 +163,16 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'Look at `order_preview` in `GET /brokers`. The order can be placed without a preview.',
     again: 'changed'
   },
+  sandbox_absent: {
+    meaning: 'In the API for operators only: the service did not start the sandbox itself, so it does not control it.',
+    remedy: 'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again.',
+    again: 'changed'
+  },
+  sandbox_refused: {
+    meaning: 'In the API for operators only: the sandbox does not do what was asked. The message has its reason. Nothing was changed.',
+    remedy: 'Change what the message names.',
+    again: 'changed'
+  },
   body_too_large: {
     meaning: 'The body is larger than 256 KiB. It was not read to its end.',
     remedy: 'Send a smaller body.',
@@ -186,6 +196,12 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
   broker_unavailable: {
     meaning: 'The broker does not answer, or its rate limit is used up, and there is no earlier record to show.',
     remedy: 'Try again after the seconds in `retry-after`. The health of the connection says how long this has lasted.',
+    again: 'later'
+  },
+  sandbox_unavailable: {
+    meaning:
+      'In the API for operators only: the sandbox gave no answer that can be read. The message says whether a change may have been made.',
+    remedy: 'Read the state of the sandbox, then repeat what was not done. If the sandbox has ended, start the service again.',
     again: 'later'
   },
   store_unavailable: {
