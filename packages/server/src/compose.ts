@@ -257,7 +257,7 @@ async function start(
       problem: () => readiness.problem()
     },
     others: node === null ? ALONE : node.asked(OPERATORS_PATH),
-    sandbox: controlled(sandboxProcess, inSandbox, clock)
+    sandbox: controlled(sandboxProcess, inSandbox, { clock, publicUrl: () => publicUrl })
   })
   node?.onQuestion(OPERATORS_PATH, question => operators.answer(question))
   parts.add('reads of operators', () => operators.stop())

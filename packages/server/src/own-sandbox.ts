@@ -44,9 +44,19 @@ export async function startSandbox(
   return sandbox
 }
 
+interface ControlledDeps {
+  readonly clock: Clock
+  readonly publicUrl: () => string
+}
+
 /** What operators control of it; or why nothing. */
-export function controlled(sandbox: SandboxProcess | null, brokers: readonly BrokerId[], clock: Clock): Controlled | NoSandbox {
+export function controlled(
+  sandbox: SandboxProcess | null,
+  brokers: readonly BrokerId[],
+  { clock, publicUrl }: ControlledDeps
+): Controlled | NoSandbox {
   if (sandbox === null) return brokers.length > 0 ? 'elsewhere' : 'not_offered'
   const { url, controlUrl } = sandbox.ready
-  return { url, brokers, control: new SandboxControl({ controlUrl, isRunning: () => sandbox.isRunning, clock }) }
+  const callback = (broker: BrokerId) => callbackUrl(publicUrl(), broker, 'sandbox')
+  return { url, brokers, callbackUrl: callback, control: new SandboxControl({ controlUrl, isRunning: () => sandbox.isRunning, clock }) }
 }

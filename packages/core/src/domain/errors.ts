@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   'order_not_supported',
   'market_data_unsupported',
   'preview_unsupported',
+  'order_not_repeatable',
   'sandbox_absent',
   'sandbox_refused',
   'body_too_large',

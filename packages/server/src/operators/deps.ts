@@ -7,6 +7,7 @@ import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
 import type { Places } from './places.ts'
+import type { OneReplay } from './replay/one-at-a-time.ts'
 import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 
 export interface OperatorDeps {
@@ -20,4 +21,5 @@ export interface OperatorDeps {
   readonly cursors: Cursors
   /** Or why there is none. */
   readonly sandbox: OwnSandbox | NoSandbox
+  readonly replays: OneReplay
 }

@@ -16,6 +16,7 @@ import { OperatorNodes, type OtherNodes } from './nodes/index.ts'
 import { operatorApi } from './openapi.ts'
 import { Places } from './places.ts'
 import { ReadCounts } from './read-counts.ts'
+import { OneReplay } from './replay/one-at-a-time.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
 import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
@@ -64,7 +65,8 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     waits: new EventWaits(app),
     places: new Places(),
     cursors: new Cursors(app.hasher),
-    sandbox
+    sandbox,
+    replays: new OneReplay()
   }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
   http.register(async scope => {

@@ -3,6 +3,7 @@ import type { Operation } from '../endpoint.ts'
 import { DELIVERIES } from './deliveries.ts'
 import { ORDERS } from './orders.ts'
 import { PLATFORMS } from './platforms.ts'
+import { REPLAY } from './replay.ts'
 import { SANDBOX_MARKET } from './sandbox.ts'
 import { SANDBOX_USERS } from './sandbox-users.ts'
 import { SEARCH } from './search.ts'
@@ -17,5 +18,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...ORDERS,
   ...DELIVERIES,
   ...SANDBOX_MARKET,
-  ...SANDBOX_USERS
+  ...SANDBOX_USERS,
+  ...REPLAY
 ]

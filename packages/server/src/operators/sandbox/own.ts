@@ -15,6 +15,8 @@ export interface OwnSandbox {
   readonly control: SandboxControl
   /** The brokers whose requests go there, and nowhere else. */
   readonly brokers: readonly BrokerId[]
+  /** The redirect URI of a broker there. */
+  readonly callbackUrl: (broker: BrokerId) => string
 }
 
 const ABSENT = {

@@ -163,6 +163,11 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'Look at `order_preview` in `GET /brokers`. The order can be placed without a preview.',
     again: 'changed'
   },
+  order_not_repeatable: {
+    meaning: 'In the API for operators only: the order cannot be placed again in the sandbox. Nothing was placed.',
+    remedy: 'The message says what is missing: the symbol, the broker, or a login without a fault.',
+    again: 'changed'
+  },
   sandbox_absent: {
     meaning: 'In the API for operators only: the service did not start the sandbox itself, so it does not control it.',
     remedy: 'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again.',
