@@ -100,7 +100,7 @@ describe('the sandbox by the API for operators', () => {
     assert.equal((await done('POST', '/sandbox/clock', { frozen: false })).frozen, false)
     await done('POST', '/sandbox/price', { symbol: 'BTC/USD', bids: [['99.50', '2']], asks: [['100.50', '3']] })
     const shown = await done('GET', '/sandbox/price?symbol=BTC%2FUSD')
-    assert.deepEqual([shown.bid, shown.ask_size], ['99.50', '3'])
+    assert.deepEqual([shown.bid, shown.ask_size], ['99.5', '3'])
     assert.equal((await done('POST', '/sandbox/price', { symbol: 'AAPL', halted: true })).halted, true)
     await done('POST', '/sandbox/price', { symbol: 'AAPL', halted: false })
     await stage.quote([['99.99', '1000000']], [['100.01', '1000000']])

@@ -1,6 +1,7 @@
 // A replay: the order again, in the sandbox, by the use case that serves platforms.
 
 import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operators/access'
+import { type NotRepeated, planReplay, type ReplayPlan } from '@trunkline/core/app/operators/replay-plan'
 import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
 import { areEqual } from '@trunkline/core/domain/decimal'
@@ -12,7 +13,6 @@ import type { OperatorDeps } from '../deps.ts'
 import { SandboxRefusal } from '../sandbox/control.ts'
 import { askSandbox, ownSandbox } from '../sandbox/own.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
-import { type NotRepeated, planReplay, type ReplayPlan } from './plan.ts'
 import { type PracticeAccount, practiceAccount, REPLAY_LOGIN, replayBroker } from './practice.ts'
 
 /** How long fills and a cancel are waited for, in steps. Prices pause for about as long at most. */
@@ -77,13 +77,14 @@ async function repeated(deps: OperatorDeps, given: Given): Promise<Repeated> {
   if (!wasPaused) await askSandbox(deps, SANDBOX.setMarket({ paused: true }))
   try {
     await showBook(deps, original, symbol, plan.liquidity)
-    return { order: await placed(deps, given), left: [] }
+    const stays = `Prices paused already, so what the replay showed of ${symbol} stays until they go on or are set.`
+    return { order: await placed(deps, given), left: wasPaused ? [{ part: 'market', why: stays }] : [] }
   } finally {
     if (!wasPaused) await askSandbox(deps, SANDBOX.setMarket({ paused: false }))
   }
 }
 
-/** Only what the original traded with; the other side stays as far as the two do not cross. */
+/** Only what the original traded with: nothing on the other side, so that the two sides never cross. */
 async function showBook(deps: OperatorDeps, { side }: Order, symbol: string, liquidity: NonNullable<ReplayPlan['liquidity']>) {
   const isBuy = side.startsWith('BUY')
   const shown = isBuy ? { bids: [], asks: liquidity } : { bids: liquidity, asks: [] }

@@ -1,7 +1,7 @@
 // What of an order can be repeated in the sandbox, from what is recorded of it. Pure.
-import { compare, type Decimal, plus } from '@trunkline/core/domain/decimal'
-import type { Fill, Order } from '@trunkline/core/domain/order'
-import { epochMs } from '@trunkline/core/domain/timestamp'
+import { compare, type Decimal, plus } from '../../domain/decimal.ts'
+import type { Fill, Order } from '../../domain/order.ts'
+import { epochMs } from '../../domain/timestamp.ts'
 
 /** A part of an order that a replay does not have. */
 export interface NotRepeated {
