@@ -98,7 +98,11 @@ describe('the sandbox by the API for operators', () => {
     assert.equal(await refused('POST', '/sandbox/clock', { set: before.sandbox_time }), 'sandbox_refused')
     assert.equal(await refused('POST', '/sandbox/clock', { advance_ms: 32 * 86_400_000 }), 'field_invalid')
     assert.equal((await done('POST', '/sandbox/clock', { frozen: false })).frozen, false)
-    await done('POST', '/sandbox/price', { symbol: 'BTC/USD', bids: [['99.50', '2']], asks: [['100.50', '3']] })
+    await done('POST', '/sandbox/price', {
+      symbol: 'BTC/USD',
+      bids: [{ price: '99.50', quantity: '2' }],
+      asks: [{ price: '100.50', quantity: '3' }]
+    })
     const shown = await done('GET', '/sandbox/price?symbol=BTC%2FUSD')
     assert.deepEqual([shown.bid, shown.ask_size], ['99.5', '3'])
     assert.equal((await done('POST', '/sandbox/price', { symbol: 'AAPL', halted: true })).halted, true)

@@ -6,6 +6,7 @@ import type { Fill, OperatorOrder as Order } from '../generated/admin.ts'
 import { CopyRequest, CopyText } from '../parts/copy.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
+import { Replay, ReplayLinks } from '../parts/replay.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
@@ -23,6 +24,7 @@ export function OrderPage(): ReactNode {
     <Page title={`Order ${order.data?.cl_order_id ?? orderId}`} request={request}>
       {order.error !== null && <Failure error={order.error} again={() => void order.refetch()} />}
       {order.data === undefined ? order.error === null && <Reading what="the order" /> : <Facts facts={outcomeOf(order.data)} />}
+      {order.data !== undefined && <Replay order={order.data} />}
       <Steps orderId={orderId} />
       {order.data !== undefined && (
         <section aria-labelledby="record">
@@ -52,6 +54,7 @@ function Steps({ orderId }: { readonly orderId: string }): ReactNode {
           <p>No step of this order is recorded any more.</p>
         </Empty>
       )}
+      {steps.data !== undefined && <ReplayLinks steps={steps.data.data} />}
       {steps.data !== undefined && steps.data.data.length > 0 && <StepsWaterfall steps={steps.data.data} />}
     </section>
   )

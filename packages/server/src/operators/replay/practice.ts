@@ -44,7 +44,7 @@ export async function practiceAccount(
   deps: OperatorDeps,
   by: OperatorCaller,
   broker: BrokerId,
-  order: Pick<Order, 'instrument' | 'accountId'>
+  order: Pick<Order, 'instrument' | 'accountId' | 'userKey'>
 ): Promise<PracticeAccount> {
   const login = await replayLogin(deps, by)
   const platform = await replayPlatform(deps, by)
@@ -53,7 +53,8 @@ export async function practiceAccount(
   demandOwned(deps, caller.user)
   const connection = (await connectionAt(deps, caller, broker)) ?? (await connected(deps, caller, broker, login))
   const accounts = await deps.app.store.accounts.listByConnections([connection.connectionId])
-  const original = await deps.app.store.accounts.find(order.accountId)
+  const originals = await deps.app.store.accounts.listByUser(order.userKey)
+  const original = originals.find(({ accountId }) => accountId === order.accountId)
   return { caller, account: fitting(accounts, order.instrument, original?.accountType ?? null) }
 }
 

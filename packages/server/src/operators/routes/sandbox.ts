@@ -133,8 +133,9 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     success: { status: 200, description: 'The best prices now.', schema: present.priceRecord },
     async handle({ caller, body: { symbol, price, halted, bids, asks } }, deps) {
       const detail = noted({ price, halted, bids: bids?.length, asks: asks?.length })
+      const body = { price, halted, bids: tickets.levelsBody(bids), asks: tickets.levelsBody(asks) }
       const made = { action: 'sandbox.price', target: symbol, detail } as const
-      return present.presentPrice(await changeSandbox(deps, caller, made, SANDBOX.setPrice(symbol, { price, halted, bids, asks })))
+      return present.presentPrice(await changeSandbox(deps, caller, made, SANDBOX.setPrice(symbol, body)))
     }
   }),
   operation({

@@ -61,9 +61,8 @@ export const clockTicket = ticket('SandboxClockTicket', {
   frozen: maybe(Type.Boolean({ description: 'Whether it stands still.' }))
 })
 
-const level = Type.Tuple([decimal, decimal])
-const levels = (side: string) =>
-  maybe(Type.Array(level, { maxItems: LEVELS_MAX, description: `All ${side} shown, as [price, quantity], the best first.` }))
+const level = ticket('SandboxLevel', { price: decimal, quantity: decimal })
+const levels = (side: string) => maybe(Type.Array(level, { maxItems: LEVELS_MAX, description: `All ${side} shown, the best first.` }))
 export const priceTicket = ticket('SandboxPriceTicket', {
   symbol,
   price: maybe({ ...decimal, description: 'From which it moves on.' }),
@@ -125,4 +124,9 @@ export const resetTicket = ticket('SandboxResetTicket', {
 export function faultBody(fault: Static<typeof faultTicket>): Readonly<Record<string, unknown>> {
   const { on, do: effect, times, skip, login, symbol: of, client_order_id, after, ms, status, retry_after, code, message } = fault
   return { on, do: effect, times, skip, login, symbol: of, client_order_id, after, ms, status, retry_after, code, message }
+}
+
+/** Levels of a book as the sandbox reads them. */
+export function levelsBody(levels: readonly Static<typeof level>[] | undefined): readonly (readonly [string, string])[] | undefined {
+  return levels?.map(({ price, quantity }) => [price, quantity])
 }
