@@ -268,7 +268,12 @@ export const AREAS: readonly Area[] = [
         attack: 'A page of another site that exchanges an operator’s code, or acts with the cookie of a session',
         outcome: 'refused: the request needs the service’s origin and a header that no form sends'
       },
-      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' }
+      { id: 'S87', attack: 'An operator’s code used twice, by two at once, or after ten minutes', outcome: 'one session at most' },
+      {
+        id: 'S88',
+        attack: 'A path, a body or an unknown member for the sandbox’s control API, through the API for operators',
+        outcome: 'refused: only requests of a closed list are made, from values of our own forms'
+      }
     ]
   }
 ]

@@ -58,7 +58,7 @@ describe('the sandbox by the API for operators', () => {
 
   const bodyOf = (name: string): Body => document.components.schemas[name]
 
-  test('a fault that an operator sets is what the next order meets, and a cleared one is not [S94]', async () => {
+  test('a fault that an operator sets is what the next order meets, and a cleared one is not', async () => {
     const fault = await done('POST', '/sandbox/faults', {
       ...{ on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1, login: trader.userId }
     })
@@ -144,7 +144,7 @@ describe('the sandbox by the API for operators', () => {
     assert.ok((await done('GET', '/sandbox/streams')).data.length > 0)
   })
 
-  test('no value of a client becomes a path or a member of the sandbox’s own request [S94]', async () => {
+  test('no value of a client becomes a path or a member of the sandbox’s own request [S88]', async () => {
     const hostile = ['..%2F..%2Freset', '%2Freset', 'alex%2Frevoke', 'alex%3Fx=1', 'alex%23']
     for (const name of hostile)
       assert.equal(await refused('POST', `/sandbox/logins/${name}/end-grants`, { refresh_only: true }), 'sandbox_refused', name)
