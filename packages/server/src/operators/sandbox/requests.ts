@@ -1,7 +1,7 @@
 // All that is ever asked of the sandbox: each request is built here, from values of our own forms. No path and no body of a client is
 // passed on.
 import Type, { type TSchema } from 'typebox'
-import type { ControlRequest } from './control.ts'
+import { type ControlRequest, SandboxRefusal } from './control.ts'
 
 const text = Type.String()
 const maybeText = Type.Union([text, Type.Null()])
@@ -87,7 +87,11 @@ function change<Answer extends TSchema>(method: 'POST' | 'PUT', path: string, bo
   return { method, path, body, answer }
 }
 
-const part = (value: string) => encodeURIComponent(value)
+/** One part of a path. @throws SandboxRefusal for `.` and `..`, which a URL takes for steps between its parts */
+function part(value: string): string {
+  if (value === '.' || value === '..') throw new SandboxRefusal('not_a_name', `${value} is no name of anything.`)
+  return encodeURIComponent(value)
+}
 
 /** Which request each operation makes. Bodies have only members that the operation's own form has. */
 export const SANDBOX = {
