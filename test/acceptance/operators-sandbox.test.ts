@@ -153,6 +153,10 @@ describe('the sandbox by the API for operators', () => {
     assert.equal(await refused('POST', '/sandbox/faults', more), 'field_invalid')
     assert.equal(await refused('POST', '/sandbox/reset', { confirm: 'yes' }), 'field_invalid')
     assert.equal(await refused('GET', '/sandbox/price?symbol=..%2Ffaults'), 'sandbox_refused')
+    for (const symbol of ['.', '..']) {
+      assert.equal(await refused('GET', `/sandbox/price?symbol=${symbol}`), 'sandbox_refused')
+      assert.equal(await refused('POST', '/sandbox/price', { symbol, price: '1.00' }), 'sandbox_refused')
+    }
   })
 
   test('each change is on record with its operator, before it is made and when it is refused', async () => {

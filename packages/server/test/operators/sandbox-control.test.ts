@@ -56,7 +56,9 @@ test('a change whose answer is lost is unknown, and is sent once; a read without
 })
 
 test('an answer that does not come within its time is a lost one', async () => {
-  await using silent = await controlOf(() => silent.clock.ringing.forEach(ring => ring()))
+  await using silent = await controlOf(() => {
+    for (const ring of silent.clock.ringing) ring()
+  })
   await assert.rejects(silent.control.ask(SANDBOX.reset()), codeAnd(/unknown/))
 })
 
@@ -104,6 +106,9 @@ test('values are one part of a path', async () => {
   ])
     await assert.rejects(one.control.ask<typeof request.answer>(request))
   assert.deepEqual(paths, ['/faults/..%2Freset', '/logins/a%2Fb%3Fc%23d/revoke', '/market/BTC%2FUSD', '/orders?client_order_id=a%26b%3Dc'])
+  for (const steps of ['.', '..'])
+    for (const request of [SANDBOX.clearFault, SANDBOX.price, SANDBOX.cancelOrder, (name: string) => SANDBOX.endGrants(name, {})])
+      assert.throws(() => request(steps), codeAnd(/no name/, 'sandbox_refused'))
 })
 
 test('without a sandbox of its own, the service says why and what to do', () => {
