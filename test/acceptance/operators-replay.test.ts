@@ -132,4 +132,14 @@ describe('replays of orders in the sandbox', () => {
     const both = await Promise.all([1, 2].map(() => call('POST', `/orders/${placed.order_id}/replay`, keys.sandbox)))
     assert.deepEqual(both.map(({ status }) => status).toSorted(), [201, 429])
   })
+
+  test('after a reset of the sandbox, a new practice user has the replays', async () => {
+    const placed = await trader.buy()
+    const before = await replayed(placed)
+    await stage.control('POST', '/reset', {})
+    await stage.control('PUT', '/market', { paused: true })
+    const { order } = await replayed(placed)
+    assert.deepEqual([order.normalized_status, order.filled_qty], ['filled', '1'])
+    assert.notEqual(order.user_id, before.order.user_id)
+  })
 })

@@ -135,8 +135,9 @@ function levelsOf(fills: readonly Fill[], isBuy: boolean): readonly Level[] {
 }
 
 function endOf({ status, pendingRequest }: Order, cancelWasRequested: boolean): Pick<ReplayPlan, 'cancel'> & Pick<Answered, 'left'> {
-  const isCancelled = status === 'cancelled'
-  if (isCancelled) return { cancel: cancelWasRequested ? 'service' : 'sandbox', left: [] }
+  if (status === 'cancelled' && cancelWasRequested) return { cancel: 'service', left: [] }
+  if (status === 'cancelled')
+    return { cancel: 'sandbox', left: [part('end', 'No request to cancel this one order is on record, so the sandbox cancels it.')] }
   if (status === 'pending_cancel' || pendingRequest?.kind === 'cancel')
     return { cancel: null, left: [part('end', 'The cancel of the order has no outcome yet, so none is requested.')] }
   if (status === 'expired')

@@ -16,8 +16,11 @@ import type { OperatorDeps } from '../deps.ts'
 import { askSandbox, changeSandbox, ownSandbox } from '../sandbox/own.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
 
-/** The practice user in the sandbox. */
-export const REPLAY_LOGIN = 'operator-replays'
+/**
+ * How the name of the practice user in the sandbox begins. The rest is by chance: the sandbox derives ids from names, and after its reset
+ * the new user must not be taken for the one before, whose grants are gone.
+ */
+const LOGIN_PREFIX = 'operator-replays-'
 const PLATFORM_NAME = 'Replays in the sandbox (practice)'
 const CASH = '1000000000'
 const LOGIN_MS = 20_000
@@ -26,6 +29,8 @@ const LOGIN_MS = 20_000
 export interface PracticeAccount {
   readonly caller: UserCaller
   readonly account: Account
+  /** The practice user's name in the sandbox. */
+  readonly username: string
 }
 
 /** The broker of the order if its requests go to this sandbox, else the sandbox itself. @throws ServiceError order_not_repeatable */
@@ -49,13 +54,13 @@ export async function practiceAccount(
   const login = await replayLogin(deps, by)
   const platform = await replayPlatform(deps, by)
   const from = { platform, ip: by.ip, requestId: by.requestId }
-  const caller: UserCaller = { ...from, user: await replayUser(deps, from, `replays-${login.id}`) }
+  const caller: UserCaller = { ...from, user: await replayUser(deps, from, login.username) }
   demandOwned(deps, caller.user)
   const connection = (await connectionAt(deps, caller, broker)) ?? (await connected(deps, caller, broker, login))
   const accounts = await deps.app.store.accounts.listByConnections([connection.connectionId])
   const originals = await deps.app.store.accounts.listByUser(order.userKey)
   const original = originals.find(({ accountId }) => accountId === order.accountId)
-  return { caller, account: fitting(accounts, order.instrument, original?.accountType ?? null) }
+  return { caller, username: login.username, account: fitting(accounts, order.instrument, original?.accountType ?? null) }
 }
 
 interface Login {
@@ -66,11 +71,12 @@ interface Login {
 
 async function replayLogin(deps: OperatorDeps, by: OperatorCaller): Promise<Login> {
   const { items } = await askSandbox(deps, SANDBOX.logins())
-  const known = items.find(({ username }) => username === REPLAY_LOGIN)
+  const known = items.find(({ username }) => username.startsWith(LOGIN_PREFIX))
   if (known !== undefined) return known
   const accounts = (['margin', 'cash', 'coin', 'futures'] as const).map(kind => ({ kind, cash: CASH }))
-  const made = { action: 'sandbox.login.create', target: REPLAY_LOGIN } as const
-  const body = { username: REPLAY_LOGIN, name: 'Replays of operators', accounts }
+  const username = `${LOGIN_PREFIX}${deps.app.ids.uuid().slice(-8)}`
+  const made = { action: 'sandbox.login.create', target: username } as const
+  const body = { username, name: 'Replays of operators', accounts }
   return (await changeSandbox(deps, by, made, SANDBOX.addLogin(body))).login
 }
 

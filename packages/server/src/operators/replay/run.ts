@@ -13,7 +13,7 @@ import type { OperatorDeps } from '../deps.ts'
 import { SandboxRefusal } from '../sandbox/control.ts'
 import { askSandbox, ownSandbox } from '../sandbox/own.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
-import { type PracticeAccount, practiceAccount, REPLAY_LOGIN, replayBroker } from './practice.ts'
+import { type PracticeAccount, practiceAccount, replayBroker } from './practice.ts'
 
 /** How long fills and a cancel are waited for, in steps. Prices pause for about as long at most. */
 const WAIT_MS = 5_000
@@ -43,7 +43,7 @@ export async function replay(deps: OperatorDeps, by: OperatorCaller, orderId: Or
   const audit = await deps.reads.auditOfOrder(orderId, AUDIT_MAX)
   const plan = planReplay(
     original,
-    audit.some(({ action }) => action === 'order.cancel' || action === 'orders.cancel')
+    audit.some(({ action }) => action === 'order.cancel')
   )
   const place = await practiceAccount(deps, by, broker, original)
   const clOrdId = parseClOrdId(`replay-${app.ids.uuid().slice(-12)}`)
@@ -96,7 +96,7 @@ async function placed(deps: OperatorDeps, { original, plan, place, clOrdId }: Gi
   const { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs } = original
   const terms = { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs }
   const { account, caller } = place
-  const fault = await setFault(deps, plan)
+  const fault = await setFault(deps, plan, place.username)
   try {
     const first = await placeOrder(app, caller, { ...terms, accountId: account.accountId, broker: account.broker, clOrdId })
     const filled = await until(deps, first, order => !isOpen(order.status) || hasFills(order, original))
@@ -106,10 +106,10 @@ async function placed(deps: OperatorDeps, { original, plan, place, clOrdId }: Gi
   }
 }
 
-async function setFault(deps: OperatorDeps, { fault }: ReplayPlan): Promise<string | null> {
+async function setFault(deps: OperatorDeps, { fault }: ReplayPlan, username: string): Promise<string | null> {
   if (fault === null) return null
   const { do: effect, ms, message } = fault
-  const set = await askSandbox(deps, SANDBOX.addFault({ on: 'orders.submit', do: effect, ms, message, times: 1, login: REPLAY_LOGIN }))
+  const set = await askSandbox(deps, SANDBOX.addFault({ on: 'orders.submit', do: effect, ms, message, times: 1, login: username }))
   return set.fault.id
 }
 
