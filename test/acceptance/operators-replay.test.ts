@@ -1,6 +1,6 @@
 // Replays of orders in the sandbox, from outside: the broker's recorded answer and fills come again, in a practice account, and both are linked.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -26,6 +26,8 @@ describe('replays of orders in the sandbox', () => {
     ajv.addFormat('decimal', /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/)
     ajv.addSchema({ $id: 'api', components: (await call('GET', '/openapi.json')).body.components })
   })
+  // Prices pause on this stage, so each test begins with a book of its own.
+  beforeEach(() => stage.quote([['99.99', '1000000']], [['100.01', '1000000']]))
   after(() => stage[Symbol.asyncDispose]())
 
   async function call(method: string, path: string, key = keys?.read ?? '') {
@@ -63,6 +65,9 @@ describe('replays of orders in the sandbox', () => {
     const { order, ...answer } = await replayed(placed)
     assert.deepEqual([order.normalized_status, order.filled_qty], ['cancelled', '5'])
     assert.deepEqual(fillsOf(order), fillsOf(original))
+    const shown = (await stage.control('GET', '/market/AAPL')).quote
+    assert.deepEqual([shown.bid, shown.ask], ['50', '50.01'], 'the prices are as before')
+    assert.ok(partsOf(answer).includes('market'), 'they paused already')
     assert.ok(!partsOf(answer).includes('outcome'))
     assert.ok(
       (await stepsOf(order.order_id)).some(({ action }) => action === 'order.cancel'),
@@ -71,7 +76,6 @@ describe('replays of orders in the sandbox', () => {
   })
 
   test('the two are linked by their steps, and who did it is on record', async () => {
-    await stage.quote([['99.99', '1000000']], [['100.01', '1000000']])
     const placed = await trader.buy()
     const { order } = await replayed(placed)
     const ofOriginal = await stepsOf(placed.order_id)
@@ -120,6 +124,8 @@ describe('replays of orders in the sandbox', () => {
       ...{ order_type: 'LMT', order_tif: 'DAY', order_qty: '3', order_limit_price: '41.25' }
     }
     const { body: placed } = await stage.api.call('POST', '/orders', { headers, body: ticket })
+    const isWorking = async () => (await call('GET', `/orders/${placed.order_id}`)).body.normalized_status === 'working'
+    await until(isWorking, 'the broker has the order')
     const answer = await replayed(placed)
     assert.deepEqual([answer.order.broker, answer.order.normalized_status, answer.order.filled_qty], ['TRADIER', 'working', '0'])
     assert.ok(!partsOf(answer).includes('broker'))

@@ -72,15 +72,41 @@ async function repeated(deps: OperatorDeps, given: Given): Promise<Repeated> {
   const { plan, original } = given
   const { symbol } = original
   if (plan.liquidity === null || symbol === null) return { order: await placed(deps, given), left: [] }
-  const before = await askSandbox(deps, SANDBOX.clock())
-  const wasPaused = before.clock.paused
-  if (!wasPaused) await askSandbox(deps, SANDBOX.setMarket({ paused: true }))
+  const [{ clock }, { quote }] = await Promise.all([askSandbox(deps, SANDBOX.clock()), askSandbox(deps, SANDBOX.price(symbol))])
   try {
+    if (!clock.paused) await askSandbox(deps, SANDBOX.setMarket({ paused: true }))
     await showBook(deps, original, symbol, plan.liquidity)
-    const stays = `Prices paused already, so what the replay showed of ${symbol} stays until they go on or are set.`
-    return { order: await placed(deps, given), left: wasPaused ? [{ part: 'market', why: stays }] : [] }
-  } finally {
-    if (!wasPaused) await askSandbox(deps, SANDBOX.setMarket({ paused: false }))
+    const order = await placed(deps, given)
+    return { order, left: await pricesAgain(deps, clock.paused, quote) }
+  } catch (cause) {
+    await pricesAgain(deps, clock.paused, quote)
+    throw cause
+  }
+}
+
+interface Best {
+  readonly symbol: string
+  readonly bid: string | null
+  readonly bid_size: string | null
+  readonly ask: string | null
+  readonly ask_size: string | null
+}
+
+/** Never throws: the order is placed, and is not to be lost for the sake of prices. */
+async function pricesAgain(deps: OperatorDeps, wasPaused: boolean, { symbol, ...best }: Best): Promise<readonly NotRepeated[]> {
+  try {
+    if (!wasPaused) {
+      await askSandbox(deps, SANDBOX.setMarket({ paused: false }))
+      return []
+    }
+    const level = (price: string | null, size: string | null) => (price === null || size === null ? [] : [[price, size]])
+    await askSandbox(deps, SANDBOX.setPrice(symbol, { bids: level(best.bid, best.bid_size), asks: level(best.ask, best.ask_size) }))
+    return [{ part: 'market', why: `Prices paused already. Of ${symbol}, only the best bid and ask are shown again.` }]
+  } catch (cause) {
+    deps.app.log.warn('the prices of the sandbox are not as they were before a replay', { symbol, cause })
+    return [
+      { part: 'market', why: 'The sandbox did not answer when its prices were to be as before. Look at its page, and let them come.' }
+    ]
   }
 }
 
@@ -99,7 +125,7 @@ async function placed(deps: OperatorDeps, { original, plan, place, clOrdId }: Gi
   const fault = await setFault(deps, plan, place.username)
   try {
     const first = await placeOrder(app, caller, { ...terms, accountId: account.accountId, broker: account.broker, clOrdId })
-    const filled = await until(deps, first, order => !isOpen(order.status) || hasFills(order, original))
+    const filled = await until(deps, first, order => !isOpen(order.status) || isAsFarAs(order, original))
     return plan.cancel === null || !isOpen(filled.status) ? filled : await cancelled(deps, plan.cancel, filled, place)
   } finally {
     if (fault !== null) await clearFault(deps, fault)
@@ -113,10 +139,10 @@ async function setFault(deps: OperatorDeps, { fault }: ReplayPlan, username: str
   return set.fault.id
 }
 
-/** One that was met is gone already. */
+/** One that was met is gone already. Never throws: it hits nobody but the practice user of replays. */
 async function clearFault(deps: OperatorDeps, id: string): Promise<void> {
   await askSandbox(deps, SANDBOX.clearFault(id)).catch((cause: unknown) => {
-    if (!(cause instanceof SandboxRefusal)) throw cause
+    if (!(cause instanceof SandboxRefusal)) deps.app.log.warn('a fault of a replay may still be set in the sandbox', { fault: id, cause })
   })
 }
 
@@ -142,8 +168,10 @@ async function until({ app: { store, clock } }: OperatorDeps, first: Order, isSo
   return order
 }
 
-function hasFills(order: Order, original: Order): boolean {
-  return order.submission.state === 'acknowledged' && areEqual(filledQuantity(order), filledQuantity(original))
+/** Its fills are there, and the broker has accepted it, if it had accepted the original. */
+function isAsFarAs(order: Order, original: Order): boolean {
+  const isKnown = order.submission.state === 'acknowledged' && (order.status !== 'pending' || original.status === 'pending')
+  return isKnown && areEqual(filledQuantity(order), filledQuantity(original))
 }
 
 function differences(original: Order, order: Order): readonly NotRepeated[] {
