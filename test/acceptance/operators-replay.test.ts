@@ -1,4 +1,4 @@
-// Replays of orders in the sandbox, from outside: the broker's recorded answer and fills come again, in a practice account, and both are linked.
+// Replays of orders in the sandbox, from outside: the broker's recorded answer and fills come again, and both orders are linked.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

@@ -90,7 +90,7 @@ describe('the sandbox by the API for operators', () => {
       await done('POST', '/sandbox/logins/alex/accounts', { kind }, '/sandbox/logins/{username}/accounts')
   })
 
-  test('the clock goes forward only, stands still when told to, and prices are as set', async () => {
+  test('the clock goes forward only, stands still when it is stopped, and prices are as set', async () => {
     const before = (await done('GET', '/sandbox')).clock
     assert.ok(before.paused)
     const { sandbox_time: ahead, frozen } = await done('POST', '/sandbox/clock', { advance_ms: 3_600_000, frozen: true })

@@ -15,7 +15,7 @@ import { useIsUsed } from '../use-of-page.ts'
 const REQUEST = get('/sandbox', {})
 const REFRESH_MS = 5_000
 
-/** The page of the sandbox. Without the scope it says what is needed, and asks for nothing. */
+/** The page of the sandbox. Without the scope it names what is needed, and asks for nothing. */
 export function SandboxPage(): ReactNode {
   const mayControl = useQuery(sessionQuery).data?.scopes.includes('sandbox') === true
   return (
@@ -68,7 +68,7 @@ function Reset(): ReactNode {
       <ChangeForm
         changing={changing}
         action="Reset the sandbox"
-        changeOf={() => ({ method: 'POST', path: '/sandbox/reset', body: { confirm: 'reset' }, says: 'It is as freshly started.' })}
+        changeOf={() => ({ method: 'POST', path: '/sandbox/reset', body: { confirm: 'reset' }, report: 'It is as freshly started.' })}
       >
         <label>
           <input type="checkbox" name="confirm" required /> Faults, orders, balances and practice users that were created go.

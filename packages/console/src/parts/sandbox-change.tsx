@@ -11,7 +11,7 @@ export interface SandboxChange {
   readonly path: string
   readonly body?: unknown
   /** What is so once it is made. */
-  readonly says: string
+  readonly report: string
 }
 
 export type Changing = UseMutationResult<unknown, Error, SandboxChange>
@@ -31,7 +31,7 @@ export function Changed({ changing }: { readonly changing: Changing }): ReactNod
   if (error !== null) return <Failure error={error} />
   return (
     <p className="hint" role="status">
-      {isPending ? 'Waiting for the sandbox…' : isSuccess ? variables.says : ''}
+      {isPending ? 'Waiting for the sandbox…' : isSuccess ? variables.report : ''}
     </p>
   )
 }

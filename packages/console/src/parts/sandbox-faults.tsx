@@ -69,7 +69,7 @@ function faultChange(form: FormData) {
     ...{ on: given(form, 'on'), do: effect, times: numberIn(form, 'times'), login: given(form, 'login') },
     ...{ symbol: given(form, 'symbol'), ms: numberIn(form, 'ms'), status: numberIn(form, 'status'), message: given(form, 'message') }
   }
-  return { method: 'POST', path: '/sandbox/faults', body, says: 'The fault is set.' } as const
+  return { method: 'POST', path: '/sandbox/faults', body, report: 'The fault is set.' } as const
 }
 
 interface FaultButtonProps {
@@ -82,8 +82,8 @@ function FaultButton({ known, faults, changing }: FaultButtonProps): ReactNode {
   const [set] = setOnes(known, faults)
   const change =
     set === undefined
-      ? ({ method: 'POST', path: '/sandbox/faults', body: known.ticket, says: `Set: ${known.name}.` } as const)
-      : ({ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(set.fault_id)}`, says: `Cleared: ${known.name}.` } as const)
+      ? ({ method: 'POST', path: '/sandbox/faults', body: known.ticket, report: `Set: ${known.name}.` } as const)
+      : ({ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(set.fault_id)}`, report: `Cleared: ${known.name}.` } as const)
   return (
     <button
       className="button"
@@ -111,7 +111,7 @@ function FaultList({ faults, changing }: { readonly faults: readonly SandboxFaul
       cell: ({ fault_id: id }) => (
         <ChangeButton
           changing={changing}
-          change={{ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(id)}`, says: `${id} is cleared.` }}
+          change={{ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(id)}`, report: `${id} is cleared.` }}
           label={`Clear ${id}`}
         >
           Clear
@@ -127,7 +127,7 @@ function FaultList({ faults, changing }: { readonly faults: readonly SandboxFaul
         <Rows rows={faults} columns={columns} idOf={({ fault_id: id }) => id} />
       </section>
       <div className="buttons">
-        <ChangeButton changing={changing} change={{ method: 'DELETE', path: '/sandbox/faults', says: 'All faults are cleared.' }}>
+        <ChangeButton changing={changing} change={{ method: 'DELETE', path: '/sandbox/faults', report: 'All faults are cleared.' }}>
           Clear all
         </ChangeButton>
       </div>

@@ -9,7 +9,7 @@ import { Failure, Reading } from './states.tsx'
 import { type Column, Rows } from './table.tsx'
 
 const REQUEST = get('/sandbox/logins', {})
-const KINDS = ['margin', 'cash', 'coin', 'futures'] as const
+const ACCOUNT_TYPES = ['margin', 'cash', 'coin', 'futures'] as const
 
 /** The part of the page about practice users. */
 export function Logins({ refreshMs }: { readonly refreshMs: number | undefined }): ReactNode {
@@ -33,11 +33,11 @@ export function Logins({ refreshMs }: { readonly refreshMs: number | undefined }
         changeOf={form => {
           const account = { kind: given(form, 'kind'), cash: given(form, 'cash') }
           const body = { username: given(form, 'username'), accounts: [account] }
-          return { method: 'POST', path: '/sandbox/logins', body, says: 'The practice user is there.' }
+          return { method: 'POST', path: '/sandbox/logins', body, report: 'The practice user is there.' }
         }}
       >
         <NativeField name="username" label="Username" isRequired />
-        <NativeChoice name="kind" label="Account" values={KINDS} />
+        <NativeChoice name="kind" label="Account" values={ACCOUNT_TYPES} />
         <NativeField name="cash" label="Cash (US dollars)" value="100000" />
       </ChangeForm>
       <Changed changing={changing} />
@@ -58,7 +58,7 @@ function columnsOf(changing: Changing): readonly Column<SandboxLogin>[] {
           changing={changing}
           change={{
             ...{ method: 'POST', path: `/sandbox/logins/${encodeURIComponent(username)}/end-grants`, body: {} },
-            says: `The grants of ${username} have ended: its connections break when they are next used.`
+            report: `The grants of ${username} have ended: its connections break when they are next used.`
           }}
           label={`End the grants of ${username}`}
         >

@@ -10,13 +10,13 @@ import { Time, Value } from './values.tsx'
 
 const HOUR_MS = 3_600_000
 const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
-const CLASSES = ['share', 'coin', 'option', 'future'] as const
+const ASSET_CLASSES = ['share', 'coin', 'option', 'future'] as const
 
 /** The part of the page about the clock and the markets. */
 export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
   const changing = useSandboxChange()
   const { frozen, paused, phases } = clock
-  const move = (body: object, says: string) => ({ method: 'POST', path: '/sandbox/clock', body, says }) as const
+  const move = (body: object, report: string) => ({ method: 'POST', path: '/sandbox/clock', body, report }) as const
   return (
     <section aria-labelledby="clock">
       <h2 id="clock">Clock</h2>
@@ -25,7 +25,7 @@ export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
           ['Sandbox time', <Time key="time" at={clock.sandbox_time} />],
           ['Clock', frozen ? 'stands still' : 'runs'],
           ['Prices', paused ? 'none come' : clock.prices],
-          ['Phases', CLASSES.map(name => `${name}: ${phases[name]}`).join(', ')]
+          ['Phases', ASSET_CLASSES.map(name => `${name}: ${phases[name]}`).join(', ')]
         ]}
       />
       <div className="buttons">
@@ -40,7 +40,12 @@ export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
         </ChangeButton>
         <ChangeButton
           changing={changing}
-          change={{ method: 'POST', path: '/sandbox/market', body: { paused: !paused }, says: paused ? 'Prices come.' : 'No prices come.' }}
+          change={{
+            method: 'POST',
+            path: '/sandbox/market',
+            body: { paused: !paused },
+            report: paused ? 'Prices come.' : 'No prices come.'
+          }}
         >
           {paused ? 'Let prices come' : 'Pause all prices'}
         </ChangeButton>
@@ -50,11 +55,11 @@ export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
         action="Set the phase"
         changeOf={form => {
           const [phase, of] = [given(form, 'phase'), given(form, 'class')]
-          return { method: 'POST', path: '/sandbox/market', body: { phase, class: of }, says: `The market of ${of} is as set.` }
+          return { method: 'POST', path: '/sandbox/market', body: { phase, class: of }, report: `The market of ${of} is as set.` }
         }}
       >
         <NativeChoice name="phase" label="Phase" values={PHASES} />
-        <NativeChoice name="class" label="Class" values={CLASSES} />
+        <NativeChoice name="class" label="Class" values={ASSET_CLASSES} />
       </ChangeForm>
       <Changed changing={changing} />
     </section>
@@ -88,7 +93,7 @@ function OnePrice({ symbol, refreshMs }: { readonly symbol: string; readonly ref
   if (price.error !== null) return <Failure error={price.error} again={() => void price.refetch()} />
   if (price.data === undefined) return <Reading what="the price" />
   const { halted } = price.data
-  const set = (body: object, says: string) => ({ method: 'POST', path: '/sandbox/price', body: { symbol, ...body }, says }) as const
+  const set = (body: object, report: string) => ({ method: 'POST', path: '/sandbox/price', body: { symbol, ...body }, report }) as const
   return (
     <>
       <Facts facts={factsOf(price.data)} />

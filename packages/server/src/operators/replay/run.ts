@@ -75,7 +75,7 @@ async function repeated(deps: OperatorDeps, given: Given): Promise<Repeated> {
   const [{ clock }, { quote }] = await Promise.all([askSandbox(deps, SANDBOX.clock()), askSandbox(deps, SANDBOX.price(symbol))])
   try {
     if (!clock.paused) await askSandbox(deps, SANDBOX.setMarket({ paused: true }))
-    await showBook(deps, original, symbol, plan.liquidity)
+    await showLiquidity(deps, original, symbol, plan.liquidity)
     const order = await placed(deps, given)
     return { order, left: await pricesAgain(deps, clock.paused, quote) }
   } catch (cause) {
@@ -111,7 +111,7 @@ async function pricesAgain(deps: OperatorDeps, wasPaused: boolean, { symbol, ...
 }
 
 /** Only what the original traded with: nothing on the other side, so that the two sides never cross. */
-async function showBook(deps: OperatorDeps, { side }: Order, symbol: string, liquidity: NonNullable<ReplayPlan['liquidity']>) {
+async function showLiquidity(deps: OperatorDeps, { side }: Order, symbol: string, liquidity: NonNullable<ReplayPlan['liquidity']>) {
   const isBuy = side.startsWith('BUY')
   const shown = isBuy ? { bids: [], asks: liquidity } : { bids: liquidity, asks: [] }
   await askSandbox(deps, SANDBOX.setPrice(symbol, shown))

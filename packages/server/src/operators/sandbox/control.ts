@@ -1,5 +1,6 @@
 // The control API of the sandbox that this service started: one request at a time limit, whose answer is bounded and is read as JSON.
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Static, TSchema } from 'typebox'
@@ -97,7 +98,7 @@ function unavailable(message: string, cause?: unknown): ServiceError {
 /** Undefined for text that is not JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -1,10 +1,10 @@
 // The sandbox of this service, if it started one, and changes to it by operators.
+import type { AppDeps } from '@trunkline/core/app/application'
 import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operators/access'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import type { Static, TSchema } from 'typebox'
-import type { OperatorDeps } from '../deps.ts'
 import { type ControlRequest, type SandboxControl, SandboxRefusal } from './control.ts'
 
 /** `elsewhere`: it runs, and another program started it; `not_offered`: no broker is in the sandbox, so none was started. */
@@ -19,6 +19,12 @@ export interface OwnSandbox {
   readonly callbackUrl: (broker: BrokerId) => string
 }
 
+/** What controlling it stands on. */
+export interface SandboxDeps {
+  readonly sandbox: OwnSandbox | NoSandbox
+  readonly app: Pick<AppDeps, 'clock' | 'store'>
+}
+
 const ABSENT = {
   elsewhere:
     'This service did not start the sandbox that it uses (TRUNKLINE_SANDBOX_URL), so it does not control it. Use the control API of that sandbox, on its machine.',
@@ -27,13 +33,13 @@ const ABSENT = {
 } as const satisfies Record<NoSandbox, string>
 
 /** @throws ServiceError sandbox_absent */
-export function ownSandbox({ sandbox }: Pick<OperatorDeps, 'sandbox'>): OwnSandbox {
+export function ownSandbox({ sandbox }: Pick<SandboxDeps, 'sandbox'>): OwnSandbox {
   if (typeof sandbox === 'string') throw new ServiceError('sandbox_absent', ABSENT[sandbox])
   return sandbox
 }
 
 /** @throws ServiceError sandbox_absent, sandbox_refused, sandbox_unavailable */
-export async function askSandbox<Answer extends TSchema>(deps: OperatorDeps, request: ControlRequest<Answer>): Promise<Static<Answer>> {
+export async function askSandbox<Answer extends TSchema>(deps: SandboxDeps, request: ControlRequest<Answer>): Promise<Static<Answer>> {
   return await ownSandbox(deps).control.ask(request)
 }
 
@@ -50,7 +56,7 @@ export interface Change {
  * @throws ServiceError sandbox_absent, sandbox_refused, sandbox_unavailable
  */
 export async function changeSandbox<Answer extends TSchema>(
-  deps: OperatorDeps,
+  deps: SandboxDeps,
   caller: OperatorCaller,
   { action, target, detail = {} }: Change,
   request: ControlRequest<Answer>

@@ -23,7 +23,7 @@ export const FAULT_EFFECTS = [
 export const STREAM_EFFECTS = ['drop', 'mute', 'delay', 'duplicate', 'reorder', 'lose', 'garble', 'normal'] as const
 export const ACCOUNT_KINDS = ['margin', 'cash', 'coin', 'futures'] as const
 export const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
-export const CLASSES = ['share', 'coin', 'option', 'future'] as const
+export const ASSET_CLASSES = ['share', 'coin', 'option', 'future'] as const
 export const USERNAME_PATTERN = '^[A-Za-z0-9._-]{1,64}$'
 const DAY_MS = 86_400_000
 const DAYS_MAX = 31
@@ -73,7 +73,7 @@ export const priceTicket = ticket('SandboxPriceTicket', {
 
 export const marketTicket = ticket('SandboxMarketTicket', {
   phase: maybe(oneOf(PHASES, { description: '`calendar`: its own hours again.' })),
-  class: maybe(oneOf(CLASSES, { description: 'Of what the phase is; shares if absent.' })),
+  class: maybe(oneOf(ASSET_CLASSES, { description: 'Of what the phase is; shares if absent.' })),
   paused: maybe(Type.Boolean({ description: 'Whether no prices come.' }))
 })
 
