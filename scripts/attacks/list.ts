@@ -303,6 +303,11 @@ export const AREAS: readonly Area[] = [
         id: 'S96',
         attack: 'A webhook endpoint of one platform that an operator’s request names under another',
         outcome: '404, and nothing is changed'
+      },
+      {
+        id: 'S97',
+        attack: 'A path, a body or an unknown member for the sandbox’s control API, through the API for operators',
+        outcome: 'refused: only requests of a closed list are made, from values of our own forms'
       }
     ]
   }

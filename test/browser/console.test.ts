@@ -377,6 +377,39 @@ describe('the console', () => {
     }
   })
 
+  test('a fault is set and cleared by its button, and an order is replayed into a linked one', async () => {
+    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    const { page } = walk
+    await open(page, '/sandbox')
+    const button = page.getByRole('button', { name: 'Refuse the next order', exact: true })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: true }).waitFor()
+    const refused = await trader.buy()
+    assert.deepEqual([refused.normalized_status, refused.broker_message], ['rejected', 'Refused by an operator.'])
+    await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: false }).waitFor()
+    await open(page, `/orders/${refused.order_id}`)
+    await page.getByRole('button', { name: 'Replay in the sandbox' }).click()
+    await page.getByText('A replay in the sandbox of order').waitFor()
+    await page.getByText('Refused by an operator.').first().waitFor()
+    await page.getByText('Steps of the original').click()
+    assert.equal(await page.locator('.waterfall').count(), 2)
+    await page.getByRole('link', { name: refused.order_id }).first().click()
+    await headed(page, `Order ${refused.cl_order_id}`)
+    await page.getByText('Replayed in the sandbox:').waitFor()
+  })
+
+  test('without the scope, the page of the sandbox and the replay say what is needed', async () => {
+    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
+    await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
+    const { page } = walk
+    await page.goto(url.replace('/console/', '/console/sandbox'))
+    await page.getByText('This page needs the scope').waitFor()
+    await open(page, `/orders/${filled.order_id}`)
+    assert.ok(await page.getByRole('button', { name: 'Replay in the sandbox' }).isDisabled())
+    await page.getByText('It needs the scope').waitFor()
+  })
+
   test('each page, with and without rows and refused, is for everybody', async () => {
     const pages: readonly (readonly [path: string, heading: string])[] = [
       ['/', 'Home'],
@@ -400,6 +433,7 @@ describe('the console', () => {
       ['/requests', 'Requests'],
       ['/audit', 'Audit'],
       ['/platforms', 'Platforms'],
+      ['/sandbox', 'Sandbox'],
       ['/search?q=nothing-has-this-id', 'Search for nothing-has-this-id'],
       ['/nowhere', 'There is no such page']
     ]

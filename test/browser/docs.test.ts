@@ -20,7 +20,7 @@ describe('the documentation', () => {
     const { page } = walk
     await open(page)
     const calls = entry(page, 'placeOrder').locator('pre.call')
-    assert.deepEqual(await calls.evaluateAll(all => all.map(each => [each.getAttribute('data-language'), each.checkVisibility()])), [
+    assert.deepEqual(await calls.evaluateAll("all => all.map(each => [each.getAttribute('data-language'), each.checkVisibility()])"), [
       ['curl', true],
       ['TypeScript', true]
     ])

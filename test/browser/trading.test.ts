@@ -35,7 +35,7 @@ describe('the practice account of the live page', () => {
     await page.getByLabel('Quantity').fill('3')
     await page.keyboard.press('Enter')
     await shows(page, '#ticket-result', /^BUY 3 AAPL: costs [\d,.]+.* by the broker’s estimate/)
-    await until(() => page.locator('#ticket-place').evaluate(button => button.matches(':focus')), 'the next key places it', PATIENCE_MS)
+    await until(() => page.locator('#ticket-place:focus').isVisible(), 'the next key places it', PATIENCE_MS)
     await page.keyboard.press('Enter')
     await shows(page, '#ticket-result', /^BUY 3 AAPL \(market\): filled at \d+\.\d\d/)
     await until(async () => (await labelOf(page)).includes('Fills marked: 1'), 'the mark', PATIENCE_MS)

@@ -157,7 +157,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/webhooks'
   ],
   'server/from-settings.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/oidc', 'server/ops', 'server/store'],
-  'server/own-sandbox.ts': ['brokers/registry.ts', 'core/domain', 'core/ports', 'server/config', 'server/ops', 'server/portal'],
+  'server/own-sandbox.ts': [
+    'brokers/registry.ts',
+    'core/domain',
+    'core/ports',
+    'server/config',
+    'server/operators',
+    'server/ops',
+    'server/portal'
+  ],
   'server/hold-database.ts': ['core/app/', 'core/ports', 'server/config', 'server/ops', 'server/store'],
   'server/compose.ts': [
     'files',

@@ -59,6 +59,10 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage')
   }),
   createRoute({
+    ...{ getParentRoute, path: '/sandbox' },
+    component: lazyRouteComponent(() => import('./pages/sandbox.tsx'), 'SandboxPage')
+  }),
+  createRoute({
     ...{ getParentRoute, path: '/search', validateSearch: filtersOf(['q']) },
     component: lazyRouteComponent(() => import('./pages/search.tsx'), 'SearchPage')
   })

@@ -52,7 +52,7 @@ import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
 import { operations } from './ops/routes.ts'
 import { VERSION } from './ops/version.ts'
-import { hoursOf, startSandbox } from './own-sandbox.ts'
+import { controlled, hoursOf, startSandbox } from './own-sandbox.ts'
 import { portal } from './portal/portal.ts'
 import { SharedSubmissions } from './portal/shared-submissions.ts'
 import { openStore } from './store/index.ts'
@@ -261,7 +261,8 @@ async function start(
       ...{ startedAt: clock.now(), name: node?.nodeId ?? 'this', version: VERSION },
       problem: () => readiness.problem()
     },
-    others: node === null ? ALONE : node.asked(OPERATORS_PATH)
+    others: node === null ? ALONE : node.asked(OPERATORS_PATH),
+    sandbox: controlled(sandboxProcess, inSandbox, { clock, publicUrl: () => publicUrl })
   })
   node?.onQuestion(OPERATORS_PATH, question => operators.answer(question))
   parts.add('reads of operators', () => operators.stop())

@@ -2,8 +2,11 @@
 import { join } from 'node:path'
 import type { SandboxAccess } from '@trunkline/brokers/registry'
 import type { BrokerId } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Settings } from './config/settings.ts'
+import { SandboxControl } from './operators/sandbox/control.ts'
+import type { OwnSandbox as Controlled, NoSandbox } from './operators/sandbox/own.ts'
 import type { Parts } from './ops/parts.ts'
 import { SandboxProcess } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
@@ -39,4 +42,21 @@ export async function startSandbox(
   const sandbox = await SandboxProcess.start(options, log)
   parts.add('sandbox', async () => await sandbox[Symbol.asyncDispose]())
   return sandbox
+}
+
+interface ControlledDeps {
+  readonly clock: Clock
+  readonly publicUrl: () => string
+}
+
+/** What operators control of it; or why nothing. */
+export function controlled(
+  sandbox: SandboxProcess | null,
+  brokers: readonly BrokerId[],
+  { clock, publicUrl }: ControlledDeps
+): Controlled | NoSandbox {
+  if (sandbox === null) return brokers.length > 0 ? 'elsewhere' : 'not_offered'
+  const { url, controlUrl } = sandbox.ready
+  const callback = (broker: BrokerId) => callbackUrl(publicUrl(), broker, 'sandbox')
+  return { url, brokers, callbackUrl: callback, control: new SandboxControl({ controlUrl, isRunning: () => sandbox.isRunning, clock }) }
 }

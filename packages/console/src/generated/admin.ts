@@ -839,12 +839,379 @@ export interface OperatorWebhookDeliveryPage {
   readonly next_cursor: string | null
 }
 
+/** Which phase each class is in. */
+export interface SandboxPhases {
+  /** Of its market. */
+  readonly share: string
+  /** Of its market. */
+  readonly coin: string
+  /** Of its market. */
+  readonly option: string
+  /** Of its market. */
+  readonly future: string
+}
+
+/** The sandbox’s time and its markets. */
+export interface SandboxClock {
+  /** UTC with microseconds. It may be far from the machine’s. */
+  readonly sandbox_time: string
+  /** Whether time stands still. */
+  readonly frozen: boolean
+  /** Whether no prices come. */
+  readonly paused: boolean
+  /** `synthetic`, or those of a recorded day. */
+  readonly prices: string
+  readonly phases: SandboxPhases
+}
+
+/** The sandbox that this service started. */
+export interface Sandbox {
+  /** Where brokers’ requests go; on the machine of the service. */
+  readonly url: string
+  /** Which brokers are there. */
+  readonly brokers: readonly string[]
+  readonly clock: SandboxClock
+  /** How many are set. */
+  readonly faults: number
+  /** How many practice users there are. */
+  readonly logins: number
+}
+
+/** What the sandbox does to requests. */
+export interface SandboxFault {
+  readonly fault_id: string
+  /** Of which operations. */
+  readonly on: string
+  readonly do: string
+  /** Null: until it is cleared. */
+  readonly times: number | null
+  /** How many requests it still hits; null: until it is cleared. */
+  readonly left: number | null
+  /** How many requests it has hit. */
+  readonly hits: number
+  /** How many matching requests pass before. */
+  readonly skip: number
+  /** Null: of everybody. */
+  readonly login: string | null
+  /** Null: of any symbol. */
+  readonly symbol: string | null
+  /** Null: of any order. */
+  readonly client_order_id: string | null
+  /** Whether it takes effect after the operation was carried out. */
+  readonly after: boolean
+  /** Milliseconds, where its effect has them. */
+  readonly ms: number
+  /** Null: that of the effect. */
+  readonly status: number | null
+  /** Seconds; null: none. */
+  readonly retry_after: number | null
+  /** Null: that of the effect. */
+  readonly code: string | null
+  /** Null: that of the effect. */
+  readonly message: string | null
+}
+
+/** All faults, in the order in which they were set. */
+export interface SandboxFaultList {
+  readonly data: readonly SandboxFault[]
+  /** What is missing from the list, and why; null: nothing. */
+  readonly incomplete: string | null
+}
+
+export interface SandboxFaultTicket {
+  /** An operation of the sandbox, `orders.submit` for example; a trailing `*` stands for the rest. */
+  readonly on: string
+  /** What happens to the requests. Each is described in the API of the sandbox. */
+  readonly do: 'lose_answer' | 'reset' | 'hang' | 'delay' | 'status' | 'html' | 'truncate' | 'garbage' | 'refuse' | 'refuse_later' | 'slow' | 'empty' | 'lose_page' | 'spoil' | 'hide' | 'place'
+  /** How many requests it hits; absent: until it is cleared. */
+  readonly times?: number
+  /** How many matching requests pass before. */
+  readonly skip?: number
+  /** Only requests of this practice user. */
+  readonly login?: string
+  /** Only requests about this symbol. */
+  readonly symbol?: string
+  /** Only requests about the order with this id at the broker. */
+  readonly client_order_id?: string
+  /** It takes effect after the operation was carried out. */
+  readonly after?: boolean
+  /** Milliseconds; `delay`, `slow` and `hide` need it. */
+  readonly ms?: number
+  /** The status of the answer; `status` needs it. */
+  readonly status?: number
+  /** Seconds in the answer’s `Retry-After`. */
+  readonly retry_after?: number
+  /** The error’s code. */
+  readonly code?: string
+  /** The error’s message. */
+  readonly message?: string
+}
+
+/** What was cleared. */
+export interface SandboxCleared {
+  readonly cleared: 'faults' | 'fault' | 'counters'
+}
+
+export interface SandboxClockTicket {
+  /** The sandbox’s time from now on. It only goes forward. */
+  readonly set?: string
+  /** How far it jumps, in milliseconds; 31 days at most. */
+  readonly advance_ms?: number
+  /** Whether it stands still. */
+  readonly frozen?: boolean
+}
+
+export interface SandboxMarketTicket {
+  /** `calendar`: its own hours again. */
+  readonly phase?: 'open' | 'pre' | 'post' | 'closed' | 'calendar'
+  /** Of what the phase is; shares if absent. */
+  readonly class?: 'share' | 'coin' | 'option' | 'future'
+  /** Whether no prices come. */
+  readonly paused?: boolean
+}
+
+/** A symbol’s best prices. */
+export interface SandboxPrice {
+  readonly symbol: string
+  /** Null: there is none. */
+  readonly bid: string | null
+  /** Null: there is none. */
+  readonly bid_size: string | null
+  /** Null: there is none. */
+  readonly ask: string | null
+  /** Null: there is none. */
+  readonly ask_size: string | null
+  /** Null: there is none. */
+  readonly last: string | null
+  /** Null: there is none. */
+  readonly previous_close: string | null
+  readonly halted: boolean
+  /** Of its market. */
+  readonly phase: string
+}
+
+export interface SandboxLevel {
+  readonly price: string
+  readonly quantity: string
+}
+
+export interface SandboxPriceTicket {
+  /** As the sandbox writes it, which is as this API does. */
+  readonly symbol: string
+  /** From which it moves on. */
+  readonly price?: string
+  /** Whether its trading is halted. */
+  readonly halted?: boolean
+  /** All bids shown, the best first. */
+  readonly bids?: readonly SandboxLevel[]
+  /** All asks shown, the best first. */
+  readonly asks?: readonly SandboxLevel[]
+}
+
+export interface SandboxDividendTicket {
+  /** As the sandbox writes it, which is as this API does. */
+  readonly symbol: string
+  /** Paid now to every holder. */
+  readonly per_share: string
+}
+
+/** A dividend that was paid. */
+export interface SandboxDividend {
+  readonly symbol: string
+  readonly per_share: string
+  /** How many accounts received it. */
+  readonly paid: number
+}
+
+export interface SandboxResetTicket {
+  /** That it is meant: practice users that were created, orders and balances go. */
+  readonly confirm: 'reset'
+}
+
+/** The sandbox after it was reset. */
+export interface SandboxReset {
+  readonly clock: SandboxClock
+}
+
+/** A practice account. */
+export interface SandboxAccount {
+  readonly number: string
+  readonly name: string
+  readonly kind: string
+}
+
+/** A practice user of the sandbox. */
+export interface SandboxLogin {
+  readonly username: string
+  /** In plain text: it opens practice accounts only. */
+  readonly password: string
+  readonly name: string
+  readonly accounts: readonly SandboxAccount[]
+}
+
+/** The practice users. */
+export interface SandboxLoginList {
+  readonly data: readonly SandboxLogin[]
+  /** What is missing from the list, and why; null: nothing. */
+  readonly incomplete: string | null
+}
+
+export interface SandboxAccountTicket {
+  readonly kind: 'margin' | 'cash' | 'coin' | 'futures'
+  /** The first deposit in US dollars; 100000 if absent. */
+  readonly cash?: string
+  /** Shown to the user. */
+  readonly name?: string
+}
+
+export interface SandboxLoginTicket {
+  /** Absent: the sandbox chooses. */
+  readonly username?: string
+  /** For practice only; absent: the sandbox chooses. */
+  readonly password?: string
+  /** Of the person. */
+  readonly name?: string
+  /** Absent: margin, cash and crypto. */
+  readonly accounts?: readonly SandboxAccountTicket[]
+}
+
+export interface SandboxGrantsTicket {
+  /** Access tokens live on, and the next refresh fails. */
+  readonly refresh_only?: boolean
+}
+
+/** The grants that have ended. */
+export interface SandboxGrantsEnded {
+  readonly username: string
+  /** How many. */
+  readonly grants: number
+}
+
+export interface SandboxTokensTicket {
+  /** How long access tokens live from now on. */
+  readonly access_seconds?: number
+  /** How long a used refresh token still works, in milliseconds. */
+  readonly refresh_grace_ms?: number
+}
+
+/** What holds for tokens from now on; null: that was not changed. */
+export interface SandboxTokens {
+  readonly access_seconds: number | null
+  readonly refresh_grace_ms: number | null
+}
+
+/** The open streams of one kind and login. */
+export interface SandboxStream {
+  /** `account` or `market`. */
+  readonly on: string
+  /** The broker whose streams they are; null: the sandbox’s own. */
+  readonly broker: string | null
+  /** The sandbox’s id of the login; null: it is not named. */
+  readonly login_id: string | null
+  /** How many; null: not counted. */
+  readonly open: number | null
+}
+
+/** The streams that are open. */
+export interface SandboxStreamList {
+  readonly data: readonly SandboxStream[]
+  /** What is missing from the list, and why; null: nothing. */
+  readonly incomplete: string | null
+}
+
+export interface SandboxStreamsTicket {
+  /** `normal` ends all others. Each is described in the API of the sandbox. */
+  readonly do: 'drop' | 'mute' | 'delay' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
+  /** Which streams; those of accounts if absent. */
+  readonly on?: 'account' | 'market'
+  /** The streams of this broker in the sandbox; absent: its own. */
+  readonly broker?: 'alpaca' | 'tradier' | 'tradestation'
+  /** Only those of this practice user. */
+  readonly login?: string
+  /** With `drop`: the code of the close; absent: the connection is cut. */
+  readonly code?: number
+  /** With `mute` and `delay`: milliseconds. */
+  readonly ms?: number
+  /** With `duplicate` and `lose`: how many events. */
+  readonly times?: number
+  /** With `reorder`: how many events at a time. */
+  readonly window?: number
+}
+
+/** The streams that it was done to. */
+export interface SandboxStreamsDisturbed {
+  /** How many. */
+  readonly streams: number
+}
+
+/** An order as the sandbox has it. */
+export interface SandboxOrder {
+  readonly id: string
+  readonly client_order_id: string
+  /** Null: it has several legs. */
+  readonly symbol: string | null
+  readonly direction: string
+  readonly state: string
+  /** Null: there is none. */
+  readonly quantity: string | null
+  readonly filled: string
+  readonly remaining: string
+}
+
+/** What the sandbox has of an order. */
+export interface SandboxOrderList {
+  /** How many requests with this id were processed since its start. */
+  readonly received: number
+  /** How many orders it recorded, refused ones included. */
+  readonly accepted: number
+  readonly data: readonly SandboxOrder[]
+}
+
+export interface SandboxFillTicket {
+  /** What fills now, at the order’s own limit. */
+  readonly quantity: string
+}
+
+/** The order that is shown now. */
+export interface SandboxOrderRevealed {
+  readonly id: string
+}
+
+/** Requests of one operation. */
+export interface SandboxTally {
+  /** All of them. */
+  readonly requests: number
+  /** Those that a fault hit. */
+  readonly faults: number
+  /** By status or by what was done instead. */
+  readonly answers: Readonly<Record<string, number>>
+}
+
+/** Requests since the start, or since the counters were cleared. */
+export interface SandboxCounters {
+  readonly operations: Readonly<Record<string, SandboxTally>>
+}
+
+/** A part of the original that the replay does not have. */
+export interface NotRepeated {
+  /** `outcome`: how the two differ at the end of the replay. */
+  readonly part: 'broker' | 'account' | 'answer' | 'time' | 'fills' | 'end' | 'changes' | 'outcome' | 'market'
+  readonly why: string
+}
+
+/** An order that was placed again in the sandbox. */
+export interface OrderReplay {
+  readonly original_order_id: string
+  readonly order: OperatorOrder
+  readonly not_repeated: readonly NotRepeated[]
+}
+
 /** The body of every error response. */
 export interface Problem {
   /** What was expected, what was found, and what to do. */
   readonly message: string
   /** Stable, for programs. Later versions may add codes. */
-  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
+  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
   readonly request_id: string
   /**
    * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -968,6 +1335,48 @@ export interface Reads {
     readonly filters: 'endpoint' | 'user' | 'limit' | 'cursor'
     readonly answer: OperatorWebhookDeliveryPage
   }
+  /** Read how the sandbox is */
+  readonly '/sandbox': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: Sandbox
+  }
+  /** List the faults */
+  readonly '/sandbox/faults': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: SandboxFaultList
+  }
+  /** Read a price */
+  readonly '/sandbox/price': {
+    readonly parts: never
+    readonly filters: 'symbol'
+    readonly answer: SandboxPrice
+  }
+  /** List the practice users */
+  readonly '/sandbox/logins': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: SandboxLoginList
+  }
+  /** List the sandbox’s open streams */
+  readonly '/sandbox/streams': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: SandboxStreamList
+  }
+  /** Find an order in the sandbox */
+  readonly '/sandbox/orders': {
+    readonly parts: never
+    readonly filters: 'client_order_id'
+    readonly answer: SandboxOrderList
+  }
+  /** Read how often each operation of the sandbox was asked for */
+  readonly '/sandbox/counters': {
+    readonly parts: never
+    readonly filters: never
+    readonly answer: SandboxCounters
+  }
 }
 
 /** What can be changed, by its method and path: the names of its parts, its body, and its answer. */
@@ -1085,5 +1494,113 @@ export interface Changes {
     readonly parts: 'platform_id' | 'endpoint_id'
     readonly body: WebhookReplay
     readonly answer: AcceptedWebhookReplay
+  }
+  /** Set a fault */
+  readonly 'POST /sandbox/faults': {
+    readonly parts: never
+    readonly body: SandboxFaultTicket
+    readonly answer: SandboxFault
+  }
+  /** Clear all faults */
+  readonly 'DELETE /sandbox/faults': {
+    readonly parts: never
+    readonly body: undefined
+    readonly answer: SandboxCleared
+  }
+  /** Clear a fault */
+  readonly 'DELETE /sandbox/faults/{fault_id}': {
+    readonly parts: 'fault_id'
+    readonly body: undefined
+    readonly answer: SandboxCleared
+  }
+  /** Set the clock */
+  readonly 'POST /sandbox/clock': {
+    readonly parts: never
+    readonly body: SandboxClockTicket
+    readonly answer: SandboxClock
+  }
+  /** Set a market’s phase, or pause all prices */
+  readonly 'POST /sandbox/market': {
+    readonly parts: never
+    readonly body: SandboxMarketTicket
+    readonly answer: SandboxClock
+  }
+  /** Set a price */
+  readonly 'POST /sandbox/price': {
+    readonly parts: never
+    readonly body: SandboxPriceTicket
+    readonly answer: SandboxPrice
+  }
+  /** Pay a dividend */
+  readonly 'POST /sandbox/dividends': {
+    readonly parts: never
+    readonly body: SandboxDividendTicket
+    readonly answer: SandboxDividend
+  }
+  /** Reset the sandbox */
+  readonly 'POST /sandbox/reset': {
+    readonly parts: never
+    readonly body: SandboxResetTicket
+    readonly answer: SandboxReset
+  }
+  /** Create a practice user */
+  readonly 'POST /sandbox/logins': {
+    readonly parts: never
+    readonly body: SandboxLoginTicket
+    readonly answer: SandboxLogin
+  }
+  /** Add an account to a practice user */
+  readonly 'POST /sandbox/logins/{username}/accounts': {
+    readonly parts: 'username'
+    readonly body: SandboxAccountTicket
+    readonly answer: SandboxLogin
+  }
+  /** End a practice user’s grants */
+  readonly 'POST /sandbox/logins/{username}/end-grants': {
+    readonly parts: 'username'
+    readonly body: SandboxGrantsTicket
+    readonly answer: SandboxGrantsEnded
+  }
+  /** Set how long tokens live */
+  readonly 'POST /sandbox/tokens': {
+    readonly parts: never
+    readonly body: SandboxTokensTicket
+    readonly answer: SandboxTokens
+  }
+  /** Disturb streams */
+  readonly 'POST /sandbox/streams': {
+    readonly parts: never
+    readonly body: SandboxStreamsTicket
+    readonly answer: SandboxStreamsDisturbed
+  }
+  /** Fill an order in the sandbox */
+  readonly 'POST /sandbox/orders/{broker_order_id}/fill': {
+    readonly parts: 'broker_order_id'
+    readonly body: SandboxFillTicket
+    readonly answer: SandboxOrder
+  }
+  /** Cancel an order from the sandbox’s side */
+  readonly 'POST /sandbox/orders/{broker_order_id}/cancel': {
+    readonly parts: 'broker_order_id'
+    readonly body: undefined
+    readonly answer: SandboxOrder
+  }
+  /** Show an order that the fault `hide` hides */
+  readonly 'POST /sandbox/orders/{broker_order_id}/reveal': {
+    readonly parts: 'broker_order_id'
+    readonly body: undefined
+    readonly answer: SandboxOrderRevealed
+  }
+  /** Clear the counters */
+  readonly 'DELETE /sandbox/counters': {
+    readonly parts: never
+    readonly body: undefined
+    readonly answer: SandboxCleared
+  }
+  /** Replay an order in the sandbox */
+  readonly 'POST /orders/{order_id}/replay': {
+    readonly parts: 'order_id'
+    readonly body: undefined
+    readonly answer: OrderReplay
   }
 }

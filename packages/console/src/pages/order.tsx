@@ -10,6 +10,7 @@ import { type Fact, Facts } from '../parts/facts.tsx'
 import { EndOrder, isUnresolved } from '../parts/never-received.tsx'
 import { Page } from '../parts/page.tsx'
 import { ReadAt } from '../parts/read-at.tsx'
+import { Replay, ReplayLinks } from '../parts/replay.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { type Column, Rows } from '../parts/table.tsx'
 import { Status, Time, Value } from '../parts/values.tsx'
@@ -44,6 +45,7 @@ export function OrderPage(): ReactNode {
               <EndOrder order={data.order} />
             </>
           )}
+          <Replay order={data.order} />
           <Steps orderId={orderId} steps={data.steps} again={again} />
           <section aria-labelledby="record">
             <h2 id="record">Record</h2>
@@ -79,7 +81,10 @@ function Steps({ orderId, steps, again }: StepsProps): ReactNode {
               <p>No step of this order is recorded any more.</p>
             </Empty>
           ) : (
-            <StepsWaterfall steps={steps.data} />
+            <>
+              <ReplayLinks steps={steps.data} />
+              <StepsWaterfall steps={steps.data} />
+            </>
           )}
         </>
       )}

@@ -21,7 +21,8 @@ const PLACES = [
   ['/deliveries', 'Deliveries'],
   ['/requests', 'Requests'],
   ['/audit', 'Audit'],
-  ['/platforms', 'Platforms']
+  ['/platforms', 'Platforms'],
+  ['/sandbox', 'Sandbox']
 ] as const
 
 /** The frame of the console. */

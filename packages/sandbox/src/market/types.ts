@@ -179,6 +179,8 @@ export interface MarketControl {
   setHalted(symbol: string, halted: boolean, at: Micros): void
   /** While paused, no prices are delivered; those of that time are lost. */
   setPaused(paused: boolean, at: Micros): void
+  /** Whether it is paused at this instant. */
+  isPaused(at: Micros): boolean
   /** Forces a session group's phase; null returns it to its calendar. */
   forcePhase(market: MarketGroup, phase: Phase | null, at: Micros): void
 }

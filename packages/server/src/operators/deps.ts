@@ -10,6 +10,8 @@ import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
 import type { Places } from './places.ts'
 import type { ProviderLogins } from './provider-logins.ts'
+import type { OneReplay } from './replay/one-at-a-time.ts'
+import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 
 export interface OperatorDeps {
   readonly app: AppDeps
@@ -25,4 +27,7 @@ export interface OperatorDeps {
   readonly waits: EventWaits
   readonly places: Places
   readonly cursors: Cursors
+  /** Or why there is none. */
+  readonly sandbox: OwnSandbox | NoSandbox
+  readonly replays: OneReplay
 }

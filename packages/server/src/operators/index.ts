@@ -20,8 +20,10 @@ import { PendingLoginCookie } from './pending-login.ts'
 import { Places } from './places.ts'
 import { ProviderLogins } from './provider-logins.ts'
 import { ReadCounts } from './read-counts.ts'
+import { OneReplay } from './replay/one-at-a-time.ts'
 import type { RequestLog } from './request-log.ts'
 import { OPERATIONS } from './routes/index.ts'
+import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 import { PREFIX, serveOperations } from './serve.ts'
 import type { ServiceState } from './service-state.ts'
 
@@ -40,6 +42,8 @@ export interface OperatorsOptions {
   readonly publicUrl: () => string
   /** Null: operators log in with codes only. */
   readonly login: { readonly provider: LoginProvider; readonly name: string; readonly grants: readonly OperatorGrant[] } | null
+  /** The sandbox that this service started, or why it started none. */
+  readonly sandbox: OwnSandbox | NoSandbox
 }
 
 /** The API, as it is mounted. */
@@ -53,7 +57,7 @@ interface MountedApi {
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, requests, service, others, publicUrl, login, ...parts } = options
+  const { operators, requests, service, others, publicUrl, login, sandbox, ...parts } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
@@ -72,7 +76,9 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     logins,
     waits: new EventWaits(app),
     places: new Places(),
-    cursors: new Cursors(app.hasher)
+    cursors: new Cursors(app.hasher),
+    sandbox,
+    replays: new OneReplay()
   }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
   http.register(async scope => {

@@ -109,7 +109,7 @@ export async function demoPlatform(
   }
   const clientSecret = ids.secret('sk_')
   const platform = {
-    platformId: demoPlatformId(hasher),
+    platformId: ownPlatformId(hasher, 'the demo platform'),
     clientId: ids.secret('pk_').slice(0, 27),
     name: 'Demo platform',
     redirectAllowList: [],
@@ -131,9 +131,9 @@ export async function demoPlatform(
   }
 }
 
-/** The same for all nodes of an installation, so that it has one. */
-function demoPlatformId(hasher: Pick<Hasher, 'derive'>): PlatformId {
-  const hex = Buffer.from(hasher.derive('the demo platform')).toString('hex')
+/** The id of a platform of the service itself: the same for all nodes of an installation, so that it has one. */
+export function ownPlatformId(hasher: Pick<Hasher, 'derive'>, what: 'the demo platform' | 'the platform of replays'): PlatformId {
+  const hex = Buffer.from(hasher.derive(what)).toString('hex')
   const [a, b, c, d, e] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20), hex.slice(20, 32)]
   return parseUuid(`${a}-${b}-8${c}-8${d}-${e}`, 'platform')
 }

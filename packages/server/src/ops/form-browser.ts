@@ -9,8 +9,19 @@ const HOPS_MAX = 20
 /** Most forms between a link and its end. */
 const STEPS_MAX = 5
 
+export interface FormBrowserOptions {
+  /** An address that is not requested: the page there is the last one, without text. */
+  readonly isEnd?: (url: string) => boolean
+  readonly signal?: AbortSignal
+}
+
 export class FormBrowser {
   readonly #cookies = new Map<string, Map<string, string>>()
+  readonly #options: FormBrowserOptions
+
+  constructor(options: FormBrowserOptions = {}) {
+    this.#options = options
+  }
 
   open(url: string): Promise<Page> {
     return this.#go(url, { method: 'GET' })
@@ -30,10 +41,12 @@ export class FormBrowser {
   async #go(start: string, first: { readonly method: string; readonly body?: URLSearchParams }): Promise<Page> {
     let url = start
     let init: RequestInit = first
+    const { isEnd, signal } = this.#options
     for (let hop = 0; hop < HOPS_MAX; hop += 1) {
+      if (isEnd?.(url) === true) return { url, html: '' }
       const jar = this.#jar(url)
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-      const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
+      const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie }, ...(signal !== undefined && { signal }) })
       for (const line of response.headers.getSetCookie()) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
         if (name !== undefined && value !== undefined) jar.set(name, value)
@@ -62,10 +75,20 @@ export async function connect(
 ): Promise<string> {
   const browser = new FormBrowser()
   const invitation = await browser.open(link)
-  let page = await browser.submit(invitation, { broker, decision: 'approve' })
+  const page = await approved(browser, await browser.submit(invitation, { broker, decision: 'approve' }), login)
+  return /<h1>([^<]*)<\/h1>/.exec(page.html)?.[1] ?? page.url
+}
+
+/** Logs in and approves on the broker's pages, as far as they lead. */
+export async function approved(
+  browser: FormBrowser,
+  first: Page,
+  login: { readonly username: string; readonly password: string }
+): Promise<Page> {
+  let page = first
   for (let step = 0; step < STEPS_MAX && page.html.includes('name="decision"'); step += 1) {
     const hasPasswordField = page.html.includes('name="password"')
     page = await browser.submit(page, hasPasswordField ? { ...login, decision: 'approve' } : { decision: 'approve' })
   }
-  return /<h1>([^<]*)<\/h1>/.exec(page.html)?.[1] ?? page.url
+  return page
 }

@@ -48,9 +48,14 @@ export class SandboxProcess implements AsyncDisposable {
     return new SandboxProcess(child, await readyLine(child, log), log)
   }
 
+  /** False once the program has ended. */
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (!this.isRunning) return
     const ended = new Promise<void>(resolve => this.#child.once('exit', () => resolve()))
     this.#child.stdin?.end()
     const patience = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)

@@ -29,6 +29,7 @@ export function marketRoutes(deps: MarketControlDeps): readonly ControlRoute[] {
   return [
     { method: 'GET', path: '/clock', handle: () => clockShown(deps) },
     { method: 'PUT', path: '/clock', handle: call => setClock(deps, call) },
+    { method: 'GET', path: '/market/:id', handle: call => showSymbol(deps, call) },
     { method: 'PUT', path: '/market/:id', handle: call => moveSymbol(deps, call) },
     { method: 'PUT', path: '/market', handle: call => moveMarket(deps, call) },
     { method: 'POST', path: '/dividends', handle: call => payDividend(deps, call) }
@@ -38,7 +39,8 @@ export function marketRoutes(deps: MarketControlDeps): readonly ControlRoute[] {
 export function clockShown({ clock, market }: MarketControlDeps): object {
   const now = clock.now()
   const phases = Object.fromEntries(valuesOf(CLASS_MARKETS).map(name => [name, market.phaseAt(CLASS_MARKETS[name], now).phase]))
-  return { clock: { sandbox_time: isoOf(now), frozen: clock.frozen, market: market.kind, ...phases } }
+  const paused = market.control.isPaused(now)
+  return { clock: { sandbox_time: isoOf(now), frozen: clock.frozen, market: market.kind, paused, ...phases } }
 }
 
 async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise<object> {
@@ -56,6 +58,14 @@ async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise
   if (to !== null) clock.jump(Math.max(to, clock.now()))
   await driver.now()
   return clockShown(deps)
+}
+
+async function showSymbol({ driver, state, contracts }: MarketControlDeps, { param: symbol }: ControlCall): Promise<object> {
+  await contracts.bring([symbol])
+  await driver.now()
+  const shown = state.engine.market(symbol)
+  if (shown === undefined) throw new UnknownSymbol(symbol)
+  return { quote: quoteWire(shown) }
 }
 
 async function moveSymbol(

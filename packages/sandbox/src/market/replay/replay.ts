@@ -231,6 +231,7 @@ export class Replay implements Market {
       this.#schedule({ at: this.#effective(at), type: 'halt', symbol, halted })
     },
     setPaused: (paused, at) => this.#schedule({ at: this.#effective(at), type: 'pause', paused }),
+    isPaused: () => this.#paused,
     forcePhase: (market, phase, at) => this.#session(market).force(phase, this.#effective(at))
   }
 

@@ -177,6 +177,7 @@ export class SyntheticMarket implements Market {
       this.#make([{ type: 'halt', at, symbol, halted }, ...(found.active(at) ? [found.quoteAt(at)] : [])])
     },
     setPaused: (paused, asked) => this.#paused.set(this.#effective(asked), paused),
+    isPaused: at => this.#paused.valueAt(at),
     forcePhase: (market, phase, asked) => this.#session(market).force(phase, this.#effective(asked))
   }
 

@@ -48,6 +48,12 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   ),
   market_data_unsupported: { message: 'The broker has no market data of this symbol.' },
   preview_unsupported: { message: 'Alpaca has no order preview; `order_preview` in GET /brokers says which brokers have one.' },
+  order_not_repeatable: { message: 'The sandbox has no XYZ, so the order cannot be repeated there.' },
+  sandbox_absent: {
+    message:
+      'This service has started no sandbox, because it offers no broker there. Offer SANDBOX (TRUNKLINE_BROKERS), and start the service again.'
+  },
+  sandbox_refused: { message: 'The sandbox refuses: the market lists no "NOPE"; see its instruments' },
   body_too_large: { message: 'The body is larger than 256 KiB, the maximum.' },
   headers_too_large: { message: 'The headers are larger than 16 KiB, the maximum.' },
   request_too_slow: { message: 'The request did not arrive in time.' },
@@ -56,6 +62,9 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   login_provider_unavailable: {
     message:
       'login.example.com did not answer. Nobody was logged in. Try again shortly, or log in with a code: npm run cli -- operator link'
+  },
+  sandbox_unavailable: {
+    message: 'The sandbox gave no answer. Whether the change was made is unknown: read the state before you repeat it.'
   },
   store_unavailable: { message: 'The service cannot reach its database; nothing was changed. Try again shortly.' },
   shutting_down: { message: 'The service is shutting down; try again.' },

@@ -5,6 +5,9 @@ import { DISABLING } from './disabling.ts'
 import { ORDERS } from './orders.ts'
 import { PLATFORMS } from './platforms.ts'
 import { READING_AGAIN } from './reading-again.ts'
+import { REPLAY } from './replay.ts'
+import { SANDBOX_MARKET } from './sandbox.ts'
+import { SANDBOX_USERS } from './sandbox-users.ts'
 import { SEARCH } from './search.ts'
 import { SERVICE } from './service.ts'
 import { SESSIONS } from './sessions.ts'
@@ -21,5 +24,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...ORDERS,
   ...SETTLING,
   ...WEBHOOK_ENDPOINTS,
-  ...DELIVERIES
+  ...DELIVERIES,
+  ...SANDBOX_MARKET,
+  ...SANDBOX_USERS,
+  ...REPLAY
 ]

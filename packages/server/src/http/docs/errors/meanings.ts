@@ -179,6 +179,21 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'Look at `order_preview` in `GET /brokers`. The order can be placed without a preview.',
     again: 'changed'
   },
+  order_not_repeatable: {
+    meaning: 'In the API for operators only: the order cannot be placed again in the sandbox. Nothing was placed.',
+    remedy: 'The message says what is missing: the symbol, the broker, or a login without a fault.',
+    again: 'changed'
+  },
+  sandbox_absent: {
+    meaning: 'In the API for operators only: the service did not start the sandbox itself, so it does not control it.',
+    remedy: 'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again.',
+    again: 'changed'
+  },
+  sandbox_refused: {
+    meaning: 'In the API for operators only: the sandbox does not do what was asked. The message has its reason. Nothing was changed.',
+    remedy: 'Change what the message names.',
+    again: 'changed'
+  },
   body_too_large: {
     meaning: 'The body is larger than 256 KiB. It was not read to its end.',
     remedy: 'Send a smaller body.',
@@ -208,6 +223,12 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     meaning:
       'For operators only: the provider that operators log in with did not answer, or its answer could not be read. Nobody was logged in.',
     remedy: 'Try again, or log in with a code of `operator link`, which needs no provider. `check-config` tries the provider.',
+    again: 'later'
+  },
+  sandbox_unavailable: {
+    meaning:
+      'In the API for operators only: the sandbox gave no answer that can be read. The message says whether a change may have been made.',
+    remedy: 'Read the state of the sandbox, then repeat what was not done. If the sandbox has ended, start the service again.',
     again: 'later'
   },
   store_unavailable: {

@@ -1,0 +1,80 @@
+// The sandbox that the service started: its faults, clock, prices and practice users.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { get } from '../api.ts'
+import { Facts } from '../parts/facts.tsx'
+import { Page } from '../parts/page.tsx'
+import { Changed, ChangeForm, useSandboxChange } from '../parts/sandbox-change.tsx'
+import { Faults } from '../parts/sandbox-faults.tsx'
+import { Logins } from '../parts/sandbox-logins.tsx'
+import { Clock, Prices } from '../parts/sandbox-market.tsx'
+import { Empty, Failure, Reading } from '../parts/states.tsx'
+import { sessionQuery, useRecord } from '../reads.ts'
+import { useIsUsed } from '../use-of-page.ts'
+
+const REQUEST = get('/sandbox', {})
+const REFRESH_MS = 5_000
+
+/** The page of the sandbox. Without the scope it names what is needed, and asks for nothing. */
+export function SandboxPage(): ReactNode {
+  const mayControl = useQuery(sessionQuery).data?.scopes.includes('sandbox') === true
+  return (
+    <Page title="Sandbox" request={mayControl ? REQUEST : undefined}>
+      {mayControl ? (
+        <Controls />
+      ) : (
+        <Empty>
+          <p>
+            This page needs the scope <code>sandbox</code>, which this session does not have. A link with it:{' '}
+            <code>npm run cli -- operator link --scope read --scope sandbox</code>.
+          </p>
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+function Controls(): ReactNode {
+  const refreshMs = useIsUsed() ? REFRESH_MS : undefined
+  const state = useRecord(REQUEST, refreshMs)
+  if (state.data === undefined) {
+    return state.error === null ? <Reading what="the sandbox" /> : <Failure error={state.error} again={() => void state.refetch()} />
+  }
+  const { url, brokers, clock } = state.data
+  return (
+    <>
+      {state.error !== null && <Failure error={state.error} again={() => void state.refetch()} />}
+      <p>Everybody who practises here meets what is set here. Each change is in the audit log.</p>
+      <Facts
+        facts={[
+          ['Brokers', brokers.join(', ')],
+          ['Address', <code key="url">{url}</code>]
+        ]}
+      />
+      <Faults refreshMs={refreshMs} />
+      <Clock clock={clock} />
+      <Prices refreshMs={refreshMs} />
+      <Logins refreshMs={refreshMs} />
+      <Reset />
+    </>
+  )
+}
+
+function Reset(): ReactNode {
+  const changing = useSandboxChange()
+  return (
+    <section aria-labelledby="reset">
+      <h2 id="reset">Reset</h2>
+      <ChangeForm
+        changing={changing}
+        action="Reset the sandbox"
+        changeOf={() => ({ method: 'POST', path: '/sandbox/reset', body: { confirm: 'reset' }, report: 'It is as freshly started.' })}
+      >
+        <label>
+          <input type="checkbox" name="confirm" required /> Faults, orders, balances and practice users that were created go.
+        </label>
+      </ChangeForm>
+      <Changed changing={changing} />
+    </section>
+  )
+}
