@@ -69,7 +69,7 @@ test('no amount of money or quantity, and no `ts`, is a number in the types of t
 test('nor in those of the console', () => {
   assert.deepEqual(
     numbersIn(CONSOLE_TYPES).filter(name => !COUNTS.includes(name)),
-    ['position', 'requests', 'unresolved_orders', 'waiting']
+    ['fitting', 'older_than_hours', 'position', 'requests', 'unresolved_orders', 'waiting']
   )
 })
 

@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import { counted } from '../format.ts'
 import type { WebhookEndpointDetail } from '../generated/admin.ts'
-import { NeedsManage } from '../parts/act.tsx'
+import { NeedsManage } from '../parts/action.tsx'
 import { CopyText } from '../parts/copy.tsx'
-import { EndpointActs } from '../parts/endpoint-acts.tsx'
+import { EndpointActions } from '../parts/endpoint-actions.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
 import { Failure, Reading } from '../parts/states.tsx'
@@ -29,7 +29,7 @@ export function EndpointPage(): ReactNode {
         <>
           <NeedsManage />
           <Facts facts={factsOf(platform_id, data)} />
-          <EndpointActs platform={platform_id} endpoint={data} />
+          <EndpointActions platform={platform_id} endpoint={data} />
         </>
       )}
       <section aria-labelledby="attempts">

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { change } from '../api.ts'
 import type { OperatorPlatform, OperatorUser } from '../generated/admin.ts'
-import { Act } from './act.tsx'
+import { Action } from './action.tsx'
 
 /** For a platform, whichever of both it needs. */
 export function PlatformSwitch({ platform }: { readonly platform: OperatorPlatform }): ReactNode {
@@ -10,19 +10,19 @@ export function PlatformSwitch({ platform }: { readonly platform: OperatorPlatfo
   const done = ({ disabled_at: at }: OperatorPlatform) => <p>{at === null ? `${name} is enabled.` : `${name} is disabled.`}</p>
   if (disabledAt === null)
     return (
-      <Act
+      <Action
         label="Disable"
         title={`Disable the platform ${name}`}
-        says="All its keys and sessions end at once, with all market data tokens and open links of its users; orders at brokers stay there."
+        effect="All its keys and sessions end at once, with all market data tokens and open links of its users; orders at brokers stay there."
         request={() => change('POST /platforms/{platform_id}/disable', { platform_id }, undefined)}
         done={done}
       />
     )
   return (
-    <Act
+    <Action
       label="Enable"
       title={`Enable the platform ${name}`}
-      says="Its keys work again; sessions, tokens and links that ended do not come back."
+      effect="Its keys work again; sessions, tokens and links that ended do not come back."
       request={() => change('POST /platforms/{platform_id}/enable', { platform_id }, undefined)}
       done={done}
     />
@@ -35,19 +35,19 @@ export function UserSwitch({ user }: { readonly user: OperatorUser }): ReactNode
   const done = ({ is_disabled: is }: OperatorUser) => <p>{is ? `${name} is disabled.` : `${name} is enabled.`}</p>
   if (isDisabled)
     return (
-      <Act
+      <Action
         label="Enable"
         title={`Enable the user ${name}`}
-        says="The user’s secret works again; sessions, tokens and links that ended do not come back."
+        effect="The user’s secret works again; sessions, tokens and links that ended do not come back."
         request={() => change('POST /users/{user_key}/enable', { user_key }, undefined)}
         done={done}
       />
     )
   return (
-    <Act
+    <Action
       label="Disable"
       title={`Disable the user ${name}`}
-      says="The platform can do nothing for the user: sessions end, and tokens and open links; connections and orders stay and are followed."
+      effect="The platform can do nothing for the user: sessions end, and tokens and open links; connections and orders stay and are followed."
       request={() => change('POST /users/{user_key}/disable', { user_key }, undefined)}
       done={done}
     />

@@ -4,7 +4,7 @@ import { change, get } from '../api.ts'
 import { counted } from '../format.ts'
 import type { AbandonedOrder, OperatorOrder as Order, OrdersEnded, OrdersNeverReceived } from '../generated/admin.ts'
 import { useList } from '../reads.ts'
-import { Act, TextInput, textIn } from './act.tsx'
+import { Action, TextInput, textIn } from './action.tsx'
 import { CopyText } from './copy.tsx'
 import { Facts } from './facts.tsx'
 import { Empty } from './states.tsx'
@@ -36,15 +36,15 @@ export function EndOrder({ order }: { readonly order: Order }): ReactNode {
   const { order_id, cl_order_id: name, broker } = order
   return (
     <div className="buttons">
-      <Act
+      <Action
         label="End as never received"
         title={`End ${name} as never received`}
-        says={`Check the account at ${broker} first: the order is then rejected for good, and its owner is told so.`}
+        effect={`Check the account at ${broker} first: the order is then rejected for good, and its owner gets the update.`}
         fields={<Reasons />}
         request={form => change('POST /orders/{order_id}/never-received', { order_id }, reasonsIn(form))}
         done={({ normalized_status: status }) => (
           <p>
-            {name} is {status}. Its owner is told.
+            {name} is {status}. Its owner gets the update.
           </p>
         )}
       />
@@ -56,10 +56,10 @@ export function EndOrder({ order }: { readonly order: Order }): ReactNode {
 export function EndSet(): ReactNode {
   return (
     <div className="buttons">
-      <Act
+      <Action
         label="End several as never received"
         title="End several orders as never received"
-        says="Nothing is ended yet: the brokers are asked, and you are shown which orders would be ended. At least one of the three filters is needed."
+        effect="Nothing is ended yet: the brokers are asked, and you are shown which orders would be ended. At least one of the three filters is needed."
         fields={
           <>
             <TextInput name="broker" label="Broker" hint="Such as TRADESTATION" />
@@ -101,15 +101,15 @@ function Trial({ trial: { fitting, orders, kept }, body }: TrialProps): ReactNod
       <OrderNames orders={orders} />
       <Kept kept={kept} />
       {orders.length > 0 && (
-        <Act
+        <Action
           label={`End these ${counted(orders.length)}`}
           title={`End ${counted(orders.length)} orders as never received`}
-          says="Exactly these orders are rejected for good, and their owners are told so; if the set has changed since, none is."
+          effect="Exactly these orders are rejected for good, and their owners get the updates; if the set has changed since, none is."
           request={() => change('POST /unresolved-orders/never-received', {}, body)}
           done={ended => (
             <>
               <p>
-                {counted(ended.orders.length)} of {counted(ended.fitting)} orders were ended. Their owners are told.
+                {counted(ended.orders.length)} of {counted(ended.fitting)} orders were ended. Their owners get the updates.
               </p>
               <OrderNames orders={ended.orders} />
               <Kept kept={ended.kept} />

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { change } from '../api.ts'
 import type { ConnectionReadAgain, OperatorConnection } from '../generated/admin.ts'
-import { Act } from './act.tsx'
+import { Action } from './action.tsx'
 import { type Column, Rows } from './table.tsx'
 import { Status, Time, Value } from './values.tsx'
 
@@ -20,10 +20,10 @@ const COLUMNS: readonly Column<Row>[] = [
 export function ReadAgain({ connection }: { readonly connection: OperatorConnection }): ReactNode {
   const { connection_id, broker, user_id: user } = connection
   return (
-    <Act
+    <Action
       label="Read again"
       title={`Read ${broker} of ${user} again`}
-      says="The broker is asked now for balances, positions and orders of all accounts of this connection."
+      effect="The broker is asked now for balances, positions and orders of all accounts of this connection."
       request={() => change('POST /connections/{connection_id}/read-again', { connection_id }, undefined)}
       done={({ data }) =>
         data.length === 0 ? (

@@ -47,7 +47,7 @@ export interface AdminDeps {
   readonly publicUrl: string | null
 }
 
-/** Where no service runs, nobody is told. */
+/** Where no service runs, nobody listens. */
 export const NO_BUS: Pick<Bus, 'publish'> = { publish() {} }
 
 /** The audit entry of an operator's action. */

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import type { RecordKind } from '../mirror/refreshes.ts'
 import type { OperatorEntries } from './disabling.ts'
 
-const KINDS = ['balances', 'positions', 'orders'] as const satisfies readonly RecordKind[]
+const READ_AGAIN = ['balances', 'positions', 'orders'] as const satisfies readonly RecordKind[]
 
 interface ReadingDeps extends FreshenedDeps, Pick<Deps, 'ownership'> {
   readonly store: Pick<Deps['store'], 'audit' | 'connections' | 'platforms' | 'users'>
@@ -43,7 +43,7 @@ export async function readConnectionAgain(
   await store.audit.append(entryOf('connection.read_again', connectionId, { broker: connection.broker }))
   const caller: UserCaller = { platform, user, ip: null, requestId: null }
   const read = async (kind: RecordKind) => ({ kind, freshness: (await freshened(deps, caller, { connectionId }, kind)).freshness })
-  return await Promise.all(KINDS.map(read))
+  return await Promise.all(READ_AGAIN.map(read))
 }
 
 /** Only the owner asks brokers: it has the user's quotas and mirrors. */

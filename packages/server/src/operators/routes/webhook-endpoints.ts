@@ -165,7 +165,7 @@ keys, with another secret; at most three old ones sign besides. Of two at once, 
     operationId: 'testOperatorWebhookEndpoint',
     summary: 'Send a test message',
     description: `Makes one attempt, also to a disabled endpoint, and answers how it ended, within five seconds. A repetition sends another message. An endpoint is sent
-${TESTS_PER_MINUTE} of them a minute at most, whoever asks.`,
+${TESTS_PER_MINUTE} of them a minute at most, those of the platform itself included.`,
     failures,
     params,
     success: { status: 200, description: 'The attempt.', schema: deliveryRecord },

@@ -26,13 +26,13 @@ export function NeedsManage(): ReactNode {
   )
 }
 
-interface ActProps<Answer> {
+interface ActionProps<Answer> {
   /** On the button, and on the one that confirms. */
   readonly label: string
   /** The heading of the dialog: what is changed. */
   readonly title: string
   /** One sentence: what will happen. */
-  readonly says: ReactNode
+  readonly effect: ReactNode
   /** Native fields, whose values the request is made of. */
   readonly fields?: ReactNode
   readonly request: (form: FormData) => ChangeRequest<Answer>
@@ -41,7 +41,7 @@ interface ActProps<Answer> {
 }
 
 /** A button for a change. It stays where it is, disabled, where the session may change nothing. */
-export function Act<Answer>(props: ActProps<Answer>): ReactNode {
+export function Action<Answer>(props: ActionProps<Answer>): ReactNode {
   const mayManage = useMayManage()
   const [isOpen, setIsOpen] = useState(false)
   return (
@@ -60,8 +60,8 @@ export function Act<Answer>(props: ActProps<Answer>): ReactNode {
   )
 }
 
-function Confirmation<Answer>(props: ActProps<Answer> & { readonly close: () => void }): ReactNode {
-  const { label, title, says, fields, request, done, close } = props
+function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () => void }): ReactNode {
+  const { label, title, effect, fields, request, done, close } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const queries = useQueryClient()
@@ -96,7 +96,7 @@ function Confirmation<Answer>(props: ActProps<Answer> & { readonly close: () => 
         <div role="status">{done(sent.data, sent.variables)}</div>
       ) : (
         <form id={`${heading}-form`} onSubmit={submit}>
-          <p>{says}</p>
+          <p>{effect}</p>
           {fields}
         </form>
       )}

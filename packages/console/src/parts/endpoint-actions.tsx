@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { change } from '../api.ts'
 import { tookText } from '../format.ts'
 import type { WebhookDelivery, WebhookEndpointDetail, WebhookEndpointWithSecret } from '../generated/admin.ts'
-import { Act, Checks, checkedIn, TextInput, textIn } from './act.tsx'
+import { Action, Checks, checkedIn, TextInput, textIn } from './action.tsx'
 import { CopyText } from './copy.tsx'
 import { Facts } from './facts.tsx'
 import { Status, Value } from './values.tsx'
@@ -72,10 +72,10 @@ function EndpointFields({ endpoint }: { readonly endpoint?: WebhookEndpointDetai
 /** Creates an endpoint of the platform. */
 export function CreateEndpoint({ platform }: { readonly platform: string }): ReactNode {
   return (
-    <Act
+    <Action
       label="Create an endpoint"
       title="Create a webhook endpoint"
-      says={`From now on the updates of all users of the platform are sent to this address. ${SHOWN_ONCE}`}
+      effect={`From now on the updates of all users of the platform are sent to this address. ${SHOWN_ONCE}`}
       fields={<EndpointFields />}
       request={form =>
         change(
@@ -111,31 +111,31 @@ interface EndpointProps {
 }
 
 /** All changes of one endpoint. */
-export function EndpointActs({ platform, endpoint }: EndpointProps): ReactNode {
+export function EndpointActions({ platform, endpoint }: EndpointProps): ReactNode {
   const parts = { platform_id: platform, endpoint_id: endpoint.endpoint_id }
   const { host } = new URL(endpoint.url)
   return (
     <div className="buttons">
-      <Act
+      <Action
         label="Send a test message"
         title={`Send a test message to ${host}`}
-        says="One attempt is made now, also if the endpoint is disabled; it is not tried again."
+        effect="One attempt is made now, also if the endpoint is disabled; it is not tried again."
         request={() => change('POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/test', parts, undefined)}
         done={Attempt}
       />
-      <Act
+      <Action
         label="Change"
         title={`Change ${host}`}
-        says="What you change here holds from the next attempt on, and all waits for retries end."
+        effect="What you change here holds from the next attempt on, and all waits for retries end."
         fields={<EndpointFields endpoint={endpoint} />}
         request={form => change('PATCH /platforms/{platform_id}/webhook-endpoints/{endpoint_id}', parts, editIn(form, endpoint))}
         done={() => <p>The endpoint is changed.</p>}
       />
       <Switch platform={platform} endpoint={endpoint} />
-      <Act
+      <Action
         label="Rotate the keys"
         title={`Rotate the keys of ${host}`}
-        says="Messages are signed by new keys, and by the old ones as long as you say; 0 ends the old ones at once."
+        effect="Messages are signed by new keys, and by the old ones as long as you say; 0 ends the old ones at once."
         fields={<TextInput name="hours" label="Hours of overlap" type="number" value="24" min={0} max={168} isRequired />}
         request={form =>
           change('POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/rotate-keys', parts, {
@@ -145,10 +145,10 @@ export function EndpointActs({ platform, endpoint }: EndpointProps): ReactNode {
         done={Secret}
       />
       <Replay platform={platform} endpoint={endpoint} />
-      <Act
+      <Action
         label="Delete"
         title={`Delete ${host}`}
-        says="The endpoint, its deliveries and its place in every log are erased, and cannot be brought back."
+        effect="The endpoint, its deliveries and its place in every log are erased, and cannot be brought back."
         request={() => change('DELETE /platforms/{platform_id}/webhook-endpoints/{endpoint_id}', parts, undefined)}
         done={() => <p>The endpoint is deleted.</p>}
       />
@@ -161,18 +161,18 @@ function Switch({ platform, endpoint }: EndpointProps): ReactNode {
   const { host } = new URL(endpoint.url)
   const done = ({ disabled_at: at }: WebhookEndpointDetail) => <p>The endpoint is {at === null ? 'enabled' : 'disabled'}.</p>
   return endpoint.disabled_at === null ? (
-    <Act
+    <Action
       label="Disable"
       title={`Disable ${host}`}
-      says="The endpoint is sent nothing until it is enabled again; then it goes on where it was."
+      effect="The endpoint is sent nothing until it is enabled again; then it goes on where it was."
       request={() => change('POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/disable', parts, undefined)}
       done={done}
     />
   ) : (
-    <Act
+    <Action
       label="Enable"
       title={`Enable ${host}`}
-      says="The endpoint goes on where it was, as far as the log reaches back."
+      effect="The endpoint goes on where it was, as far as the log reaches back."
       request={() => change('POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/enable', parts, undefined)}
       done={done}
     />
@@ -182,10 +182,10 @@ function Switch({ platform, endpoint }: EndpointProps): ReactNode {
 function Replay({ platform, endpoint }: EndpointProps): ReactNode {
   const parts = { platform_id: platform, endpoint_id: endpoint.endpoint_id }
   return (
-    <Act
+    <Action
       label="Send updates again"
       title={`Send updates again to ${new URL(endpoint.url).host}`}
-      says="A message, or a user’s updates from one seq to another, are sent once more beside what is sent by itself."
+      effect="A message, or a user’s updates from one seq to another, are sent once more beside what is sent by itself."
       fields={
         <>
           <TextInput name="message" label="Message id" hint="Either this, or the three below." />
