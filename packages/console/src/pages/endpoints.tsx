@@ -55,7 +55,7 @@ export function EndpointsPage(): ReactNode {
       ) : (
         <>
           <NeedsManage />
-          <div className="buttons">
+          <div className="buttons actions">
             <CreateEndpoint platform={platform} />
           </div>
           <EndpointList request={request} />

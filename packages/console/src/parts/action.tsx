@@ -27,8 +27,9 @@ export function NeedsManage(): ReactNode {
 }
 
 interface ActionProps<Answer> {
-  /** On the button, and on the one that confirms. */
   readonly label: string
+  /** On the button that confirms, where that is not the label: it names what is done then. */
+  readonly confirm?: string
   /** The heading of the dialog: what is changed. */
   readonly title: string
   /** One sentence: what will happen. */
@@ -61,7 +62,7 @@ export function Action<Answer>(props: ActionProps<Answer>): ReactNode {
 }
 
 function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () => void }): ReactNode {
-  const { label, title, effect, fields, request, done, close } = props
+  const { label, confirm = label, title, effect, fields, request, done, close } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const queries = useQueryClient()
@@ -103,7 +104,7 @@ function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () 
       <div className="buttons">
         {!sent.isSuccess && !isAsked(sent.error) && (
           <Button className="button primary" type="submit" form={`${heading}-form`} isDisabled={sent.isPending}>
-            {sent.isPending ? 'Waiting for the answer…' : label}
+            {sent.isPending ? 'Waiting for the answer…' : confirm}
           </Button>
         )}
         <Button className="button" isDisabled={sent.isPending} onPress={() => dialog.current?.close()}>

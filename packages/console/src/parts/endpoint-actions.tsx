@@ -115,7 +115,7 @@ export function EndpointActions({ platform, endpoint }: EndpointProps): ReactNod
   const parts = { platform_id: platform, endpoint_id: endpoint.endpoint_id }
   const { host } = new URL(endpoint.url)
   return (
-    <div className="buttons">
+    <div className="buttons actions">
       <Action
         label="Send a test message"
         title={`Send a test message to ${host}`}

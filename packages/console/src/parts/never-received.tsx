@@ -35,7 +35,7 @@ function reasonsIn(form: FormData) {
 export function EndOrder({ order }: { readonly order: Order }): ReactNode {
   const { order_id, cl_order_id: name, broker } = order
   return (
-    <div className="buttons">
+    <div className="buttons actions">
       <Action
         label="End as never received"
         title={`End ${name} as never received`}
@@ -55,9 +55,10 @@ export function EndOrder({ order }: { readonly order: Order }): ReactNode {
 /** Lists the orders of a set first, and ends exactly these. */
 export function EndSet(): ReactNode {
   return (
-    <div className="buttons">
+    <div className="buttons actions">
       <Action
         label="End several as never received"
+        confirm="List these orders"
         title="End several orders as never received"
         effect="Nothing is ended yet: the brokers are asked, and you are shown which orders would be ended. At least one of the three filters is needed."
         fields={
