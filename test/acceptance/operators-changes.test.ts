@@ -87,8 +87,16 @@ describe('changes by the API for operators', () => {
     return answer.body
   }
 
-  const entriesOf = async (target: string): Promise<readonly Body[]> =>
-    (await shown('/audit?limit=100')).data.filter((entry: Body) => entry.target === target)
+  /** Entries about the target, the newest first, once all that were written are in the chain. */
+  async function entriesOf(target: string): Promise<readonly Body[]> {
+    let page: Body = null
+    const isChained = async () => {
+      page = await shown('/audit?limit=100')
+      return page.waiting === 0
+    }
+    await until(isChained, 'the entries are chained')
+    return page.data.filter((entry: Body) => entry.target === target)
+  }
   const newestOf = async (target: string): Promise<Body> => (await entriesOf(target))[0]
   const ofPlatform = (id = platform) => `/platforms/{platform_id:${id}}`
   const ofUser = () => `/users/{user_key:${userKey}}`
