@@ -42,6 +42,12 @@ const COUNTS = [
   'users'
 ]
 
+/** Of the sandbox's controls: how many, how long and which status. */
+const SANDBOX_COUNTS = [
+  ...['accepted', 'access_seconds', 'advance_ms', 'code', 'faults', 'grants', 'hits', 'left', 'logins', 'ms', 'open', 'paid'],
+  ...['received', 'refresh_grace_ms', 'retry_after', 'skip', 'streams', 'times', 'window']
+]
+
 test('the generated types and operations of the client are fresh', () => {
   assert.deepEqual(freshFrom(['scripts/client/generate.ts'], 'packages/client/src/generated'), presentIn(CLIENT), 'run: npm run generate')
 })
@@ -69,7 +75,7 @@ test('no amount of money or quantity, and no `ts`, is a number in the types of t
 test('nor in those of the console', () => {
   assert.deepEqual(
     numbersIn(CONSOLE_TYPES).filter(name => !COUNTS.includes(name)),
-    ['fitting', 'older_than_hours', 'position', 'requests', 'unresolved_orders', 'waiting']
+    [...SANDBOX_COUNTS, 'fitting', 'older_than_hours', 'position', 'requests', 'unresolved_orders', 'waiting'].toSorted()
   )
 })
 
