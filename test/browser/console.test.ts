@@ -166,6 +166,33 @@ describe('the console', () => {
     assert.ok(copied.includes(`fetch("${stage.service.url}/admin/v1/orders/${filled.order_id}"`), copied)
   })
 
+  test('a list of many pages is not read again because its window is used again; a list of one page is', async () => {
+    await using walk = await loggedIn()
+    const { page } = walk
+    await page.clock.install()
+    const asked: string[] = []
+    await page.route('**/admin/v1/audit*', async route => {
+      asked.push(new URL(route.request().url()).search)
+      await route.fulfill({ json: { data: [], next_cursor: 'next', waiting: 0 } })
+    })
+    const returnToWindow = async () => {
+      await page.clock.fastForward(60_000)
+      await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
+    }
+    await open(page, '/audit')
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.waitFor()
+    const read = page.waitForResponse('**/admin/v1/audit')
+    await returnToWindow()
+    await read
+    await more.click()
+    await page.getByText('Entries: 0').waitFor()
+    await returnToWindow()
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByText('Entries: 0').waitFor()
+    assert.deepEqual(asked, ['', '', '?cursor=next', '', '?cursor=next'])
+  })
+
   test('filters show what is applied: no platform beside a user of deliveries, and nothing typed after Clear', async () => {
     // The user is given before the endpoints of the platform were read.
     await using walk = await visit(browser, { storageState: session }, { isHurried: true })

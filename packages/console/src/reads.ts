@@ -1,5 +1,5 @@
 // How pages read: one record, a list in pages, and the session.
-import { infiniteQueryOptions, queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { queryOptions, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { get, type Page, type ReadRequest, read } from './api.ts'
 import { type OrderAndSteps, orderAndSteps } from './order-and-steps.ts'
 import { targetOf } from './snippets.ts'
@@ -62,9 +62,9 @@ export interface List<Row> {
   readonly unanswered: readonly string[]
 }
 
-/** How a list is read. It is read again by itself only as long as that is one request: with more pages, when it is asked for. */
-export function listQuery<Row>(request: ReadRequest<Page<Row>>) {
-  return infiniteQueryOptions({
+/** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
+export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
+  const query = useInfiniteQuery({
     queryKey: ['list', targetOf(request)],
     queryFn: ({ signal, pageParam }) => read(pageAt(request, pageParam), signal),
     initialPageParam: FIRST_PAGE,
@@ -73,15 +73,6 @@ export function listQuery<Row>(request: ReadRequest<Page<Row>>) {
     refetchOnReconnect: hasOnePage,
     refetchOnMount: hasOnePage
   })
-}
-
-function hasOnePage({ state }: { readonly state: { readonly data: { readonly pages: readonly unknown[] } | undefined } }): boolean {
-  return (state.data?.pages.length ?? 0) <= 1
-}
-
-/** A list in pages. Rows of another filter are gone at once: they could be taken for those of the new one. */
-export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
-  const query = useInfiniteQuery(listQuery(request))
   const rows = query.data?.pages.flatMap(page => page.data)
   const unanswered = query.data?.pages.flatMap(page => page.unanswered_nodes ?? []) ?? []
   const isAtBound = query.hasNextPage && (rows?.length ?? 0) >= ROWS_MAX
@@ -90,6 +81,11 @@ export function useList<Row>(request: ReadRequest<Page<Row>>): List<Row> {
     more: query.hasNextPage && !isAtBound ? () => void query.fetchNextPage() : null,
     again: () => void query.refetch()
   }
+}
+
+/** With more pages a list is read again only when it is asked for: each is a request. */
+function hasOnePage({ state }: { readonly state: { readonly data: { readonly pages: readonly unknown[] } | undefined } }): boolean {
+  return (state.data?.pages.length ?? 0) <= 1
 }
 
 const FIRST_PAGE: string | null = null
