@@ -110,11 +110,7 @@ function EventItem({ user, event }: { readonly user: string; readonly event: Use
         <summary>
           <code>{event.seq}</code> {event.type} <span className="hint">{summaryOf(event.data)}</span>
         </summary>
-<<<<<<< HEAD
-        <CopyText text={event.event_id} what="event id" /> <CopyRowRequest request={request} what={`the update ${event.seq}`} />
-=======
         <CopyText text={event.event_id} what="event id" /> <CopyRowRequest request={request} what={`event ${event.seq}`} />
->>>>>>> a933ee4d (The console: words; rereading a long list is tested in the browser)
         <pre>{text}</pre>
       </details>
     </li>
