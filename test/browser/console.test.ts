@@ -180,16 +180,19 @@ describe('the console', () => {
       await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
     }
     await open(page, '/audit')
-    const more = page.getByRole('button', { name: 'Show more' })
-    await more.waitFor()
+    await page.getByRole('button', { name: 'Show more' }).waitFor()
     const read = page.waitForResponse('**/admin/v1/audit')
     await returnToWindow()
     await read
-    await more.click()
-    await page.getByText('Entries: 0').waitFor()
+    const readNext = async (button: string) => {
+      const next = page.waitForResponse('**/admin/v1/audit?cursor=next')
+      await page.getByRole('button', { name: button }).click()
+      await next
+      await page.getByText('Entries: 0').waitFor()
+    }
+    await readNext('Show more')
     await returnToWindow()
-    await page.getByRole('button', { name: 'Read again' }).click()
-    await page.getByText('Entries: 0').waitFor()
+    await readNext('Read again')
     assert.deepEqual(asked, ['', '', '?cursor=next', '', '?cursor=next'])
   })
 
