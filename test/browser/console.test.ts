@@ -1,53 +1,31 @@
 // The console as an operator uses it, over the real API: the login, what is shown of an order, search by keyboard, and events as they come.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { chromiumLaunchOptions } from '@trunkline/testkit/chromium'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Body } from '../acceptance/api.ts'
-import { Stage, type Trader } from '../acceptance/stream-stage.ts'
-import { WebhookReceiver } from '../acceptance/webhook-receiver.ts'
-import { fits, passesAxe, RULES_OF_COLOR, SCHEMES, WIDTHS } from './fitness.ts'
-import { headingOf } from './stage.ts'
+import type { Stage, Trader } from '../acceptance/stream-stage.ts'
+import { type ConsoleStage, headed, judge, linkTo, NO_SESSION, openConsole, read } from './console-stage.ts'
 import { visit } from './visit.ts'
 
-/** Where nobody is logged in yet, the page asks and is refused. */
-const NO_SESSION = /^401: .*\/admin\/v1\/session$/
-
 describe('the console', () => {
+  let opened: ConsoleStage
   let stage: Stage
   let trader: Trader
   let browser: Browser
   let filled: Body
-  let session: NonNullable<BrowserContextOptions['storageState']>
+  let session: ConsoleStage['session']
   let userKey: string
   before(async () => {
-    stage = await Stage.open('embedded', { TRUNKLINE_WEBHOOK_NETWORKS: '127.0.0.0/8' })
-    browser = await chromium.launch(chromiumLaunchOptions())
-    trader = await stage.trader()
-    filled = await trader.buy('2')
-    await trader.rest()
-    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
-    await walk.page.goto(await linkTo('/'))
-    await headed(walk.page, 'Home')
-    session = await walk.page.context().storageState()
-    const { data } = await read(walk.page, `/search?q=${trader.userId}`)
-    userKey = data[0].user_key
+    opened = await openConsole()
+    ;({ stage, trader, browser, filled, session, userKey } = opened)
   })
-  after(async () => {
-    await browser?.close()
-    await stage?.[Symbol.asyncDispose]()
-  })
+  after(() => opened?.[Symbol.asyncDispose]())
 
-  const linkTo = async (path: string): Promise<string> => {
-    const { url, code } = await stage.operate('operator', 'link')
-    assert.equal(url, `${stage.service.url}/console/#code=${code}`)
-    return url.replace('/console/', `/console${path}`)
-  }
   const loggedIn = (options: BrowserContextOptions = {}) => visit(browser, { ...options, storageState: session })
   const open = (page: Page, path: string) => page.goto(`${stage.service.url}/console${path}`)
 
   test('a link logs in once and leaves no code in the address; a used one says what to do, and the address stays', async () => {
-    const link = await linkTo('/orders?user=007')
+    const link = await linkTo(stage, '/orders?user=007')
     {
       await using walk = await visit(browser, {}, { isHurried: true, refusals: /^(401: .*\/session|422: .*\/orders\?user=007)$/ })
       await walk.page.goto(link)
@@ -61,7 +39,7 @@ describe('the console', () => {
     await page.goto(link)
     await page.getByRole('alert').getByText('Create another link').waitFor()
     assert.equal(page.url(), `${stage.service.url}/console/orders?user=007`)
-    await page.getByLabel('Link or code').fill(await linkTo('/'))
+    await page.getByLabel('Link or code').fill(await linkTo(stage, '/'))
     await page.keyboard.press('Enter')
     await headed(page, 'Orders')
   })
@@ -71,17 +49,17 @@ describe('the console', () => {
     const { page } = walk
     await open(page, '/platforms')
     await page.getByLabel('Link or code').waitFor()
-    await page.goto(await linkTo('/platforms'))
+    await page.goto(await linkTo(stage, '/platforms'))
     await headed(page, 'Platforms')
     assert.equal(page.url(), `${stage.service.url}/console/platforms`)
-    await page.goto(await linkTo('/platforms'))
+    await page.goto(await linkTo(stage, '/platforms'))
     await page.waitForURL(`${stage.service.url}/console/platforms`)
   })
 
   test('who logs out is asked to log in, and nothing that was shown is left', async () => {
     await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
     const { page } = walk
-    await page.goto(await linkTo(`/orders?connection=${trader.connectionId}`))
+    await page.goto(await linkTo(stage, `/orders?connection=${trader.connectionId}`))
     await page.getByRole('link', { name: filled.cl_order_id }).click()
     await headed(page, `Order ${filled.cl_order_id}`)
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -95,7 +73,7 @@ describe('the console', () => {
   test('a session that was ended elsewhere shows the login at the next read', async () => {
     await using walk = await visit(browser, {}, { refusals: /^401: / })
     const { page } = walk
-    await page.goto(await linkTo('/platforms'))
+    await page.goto(await linkTo(stage, '/platforms'))
     await page.getByRole('button', { name: 'Read again' }).waitFor()
     const { session_id } = await read(page, '/session')
     await stage.operate('operator', 'end-session', session_id)
@@ -298,7 +276,7 @@ describe('the console', () => {
   test('a session that ends while a page follows events shows the login', async () => {
     await using walk = await visit(browser, {}, { isHurried: true, refusals: /^401: / })
     const { page } = walk
-    await page.goto(await linkTo(`/events?user=${userKey}`))
+    await page.goto(await linkTo(stage, `/events?user=${userKey}`))
     await page.getByText('Following: read to seq').waitFor()
     const { session_id } = await read(page, '/session')
     await stage.operate('operator', 'end-session', session_id)
@@ -316,118 +294,6 @@ describe('the console', () => {
     assert.ok(copied.includes(`${stage.service.url}/admin/v1/orders?user=${userKey}`), copied)
     assert.match(copied, /authorization: Bearer \$TRUNKLINE_OPERATOR_KEY/)
     assert.doesNotMatch(copied, /cookie|os_/)
-  })
-
-  test('an endpoint is made, tried and disabled by keyboard, and the page shows what became of it', async () => {
-    await using receiver = await WebhookReceiver.open()
-    await using walk = await loggedIn()
-    const { page } = walk
-    await open(page, '/endpoints')
-    await page.getByRole('button', { name: 'Create an endpoint…' }).focus()
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('From now on the updates of all users').waitFor()
-    await dialog.getByLabel('Address').fill(receiver.url)
-    await page.keyboard.press('Enter')
-    await dialog.getByText('shown only this once').waitFor()
-    const secret = await dialog.getByText(/^whsec_/).innerText()
-    receiver.secrets = [secret]
-    await page.keyboard.press('Escape')
-    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create an endpoint…')
-    assert.ok(!(await page.content()).includes(secret), 'the page forgets the secret')
-    await page.getByRole('link', { name: new URL(receiver.url).host }).click()
-    await headed(page, `Endpoint ${new URL(receiver.url).host}`)
-    await page.getByRole('button', { name: 'Send a test message…' }).click()
-    await dialog.getByRole('button', { name: 'Send a test message' }).click()
-    await dialog.getByText('delivered').waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('row').filter({ hasText: 'test message' }).filter({ hasText: 'delivered' }).waitFor()
-    assert.equal(receiver.received.length, 1)
-    await page.getByRole('button', { name: 'Disable…' }).click()
-    await dialog.getByRole('button', { name: 'Disable' }).click()
-    await dialog.getByText('The endpoint is disabled.').waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('button', { name: 'Enable…' }).waitFor()
-  })
-
-  test('a change whose answer was lost is shown as unknown, and what is so is read again', async () => {
-    await using walk = await visit(browser, { storageState: session }, { refusals: /^502: / })
-    const { page } = walk
-    // A proxy gives up; the service has done it.
-    await page.route('**/admin/v1/users/*/disable', async route => {
-      await route.fetch()
-      await route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' })
-    })
-    await open(page, `/users/${userKey}`)
-    await page.getByRole('button', { name: 'Disable…' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Disable' }).click()
-    await dialog.getByText('Unknown: it may have been done, or not.').waitFor()
-    assert.equal(await dialog.getByRole('button', { name: 'Disable' }).count(), 0, 'it is not offered again')
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('button', { name: 'Enable…' }).click()
-    await dialog.getByRole('button', { name: 'Enable' }).click()
-    await dialog.getByText(`${trader.userId} is enabled.`).waitFor()
-  })
-
-  test('a session that may not change anything sees every button, disabled, and why', async () => {
-    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
-    const { page } = walk
-    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
-    await page.goto(url.replace('/console/', '/console/platforms'))
-    const button = page.getByRole('button', { name: 'Disable…' })
-    await button.waitFor()
-    assert.equal(await button.isDisabled(), true)
-    await page.getByText('Changes need the scope manage').waitFor()
-    assert.equal(await button.getAttribute('aria-describedby'), 'needs-manage')
-  })
-
-  test('the dialogs of changes are for everybody', async () => {
-    await using walk = await visit(browser, { storageState: session, bypassCSP: true, reducedMotion: 'reduce' }, { isHurried: true })
-    const { page } = walk
-    for (const [path, button, screenshot] of [
-      ['/platforms', 'Disable…', 'dialog-platform'],
-      ['/endpoints', 'Create an endpoint…', 'dialog-endpoint'],
-      ['/orders', 'End several as never received…', 'dialog-orders']
-    ] as const) {
-      await open(page, path)
-      await page.getByRole('button', { name: button }).click()
-      await page.getByRole('dialog').waitFor()
-      await judge(page, screenshot)
-    }
-  })
-
-  test('a fault is set and cleared by its button, and an order is replayed into a linked one', async () => {
-    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
-    const { page } = walk
-    await open(page, '/sandbox')
-    const button = page.getByRole('button', { name: 'Refuse the next order', exact: true })
-    await button.focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: true }).waitFor()
-    const refused = await trader.buy()
-    assert.deepEqual([refused.normalized_status, refused.broker_message], ['rejected', 'Refused by an operator.'])
-    await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: false }).waitFor()
-    await open(page, `/orders/${refused.order_id}`)
-    await page.getByRole('button', { name: 'Replay in the sandbox' }).click()
-    await page.getByText('A replay in the sandbox of order').waitFor()
-    await page.getByText('Refused by an operator.').first().waitFor()
-    await page.getByText('Steps of the original').click()
-    assert.equal(await page.locator('.waterfall').count(), 2)
-    await page.getByRole('link', { name: refused.order_id }).first().click()
-    await headed(page, `Order ${refused.cl_order_id}`)
-    await page.getByText('Replayed in the sandbox:').waitFor()
-  })
-
-  test('without the scope, the page of the sandbox and the replay say what is needed', async () => {
-    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
-    await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
-    const { page } = walk
-    await page.goto(url.replace('/console/', '/console/sandbox'))
-    await page.getByText('This page needs the scope').waitFor()
-    await open(page, `/orders/${filled.order_id}`)
-    assert.ok(await page.getByRole('button', { name: 'Replay in the sandbox' }).isDisabled())
-    await page.getByText('It needs the scope').waitFor()
   })
 
   test('each page, with and without rows and refused, is for everybody', async () => {
@@ -479,27 +345,3 @@ describe('the console', () => {
     await judge(walk.page, 'the login')
   })
 })
-
-async function judge(page: Page, what: string): Promise<void> {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 })
-    await fits(page, `${what} at ${width} px`)
-    for (const colorScheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme })
-      if (width !== 320) await passesAxe(page, `${what} at ${width} px, ${colorScheme}`, colorScheme === 'light' ? null : RULES_OF_COLOR)
-    }
-  }
-  await page.setViewportSize({ width: 640, height: 400 })
-  await page.addStyleTag({ content: 'html { font-size: 200% }' })
-  await fits(page, `${what} with letters of twice the size`)
-}
-
-async function headed(page: Page, heading: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-  assert.equal(await headingOf(page), heading)
-}
-
-/** What the page's own session reads. */
-function read(page: Page, path: string): Promise<Body> {
-  return page.evaluate(`fetch('/admin/v1${path}').then(answer => answer.json())`)
-}
