@@ -54,6 +54,19 @@ test('as_of stays real whatever the sandbox time', async () => {
   assert.ok(Date.parse(sandbox_time) > Date.parse(as_of))
 })
 
+test('a price is read without a change, and the clock has whether prices pause', async () => {
+  await using brokerage = await openBrokerage()
+  await control(brokerage, 'PUT', '/market', { paused: true })
+  assert.equal((await control(brokerage, 'GET', '/clock')).clock.paused, true)
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['479.90', '7']], asks: [['480.10', '8']] })
+  const { quote } = await control(brokerage, 'GET', '/market/SPY')
+  assert.deepEqual([quote.bid, quote.bid_size, quote.ask, quote.ask_size], ['479.9', '7', '480.1', '8'])
+  assert.deepEqual((await control(brokerage, 'GET', '/market/SPY')).quote, quote)
+  assert.equal((await send(`${brokerage.controlUrl}/market/NOPE`, 'GET')).status, 404)
+  await control(brokerage, 'PUT', '/market', { paused: false })
+  assert.equal((await control(brokerage, 'GET', '/clock')).clock.paused, false)
+})
+
 test('a halted symbol does not trade, others do', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
