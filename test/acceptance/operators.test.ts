@@ -94,6 +94,20 @@ describe('the API for operators', () => {
     assert.equal((await call('/session', { headers: { cookie: theirs } })).body.code, 'credentials_invalid')
   })
 
+  test('a session that has ended counts once, is cleared, and keeps no new code out', async () => {
+    const cookie = await login()
+    await call('/session', { method: 'DELETE', headers: { ...own(), cookie } })
+    for (let request = 0; request < 40; request += 1) {
+      const { status, headers } = await call('/overview', { headers: { cookie } })
+      assert.equal(status, 401)
+      if (request === 0) assert.match(headers.get('set-cookie') ?? '', /; Max-Age=0;/)
+    }
+    const living = await login()
+    // As a browser sends them when a page at another port has set one of the same name.
+    const [name] = living.split('=', 1)
+    assert.equal((await call('/session', { headers: { cookie: `${name}=planted; ${living}` } })).status, 200)
+  })
+
   test('each operation needs its scope, and nothing is open without credentials [S85]', async () => {
     const keys = new Map(await Promise.all(SCOPES.map(async scope => [scope, await keyWith(scope)] as const)))
     for (const [path, methods] of Object.entries<Body>(document.paths)) {

@@ -14,12 +14,14 @@ import { enterProven, type ProvenIdentity } from '@trunkline/core/app/operators/
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { OperatorGrant, OperatorScope, OperatorSession } from '@trunkline/core/domain/operator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { addressGroup } from '../auth/address.ts'
 import { TooManyFailures } from '../auth/failed-attempts.ts'
 import type { OperatorCookie } from './cookie.ts'
 
 const BEARER = /^Bearer ([\w-]{1,128})$/i
 /** A form of another site cannot send it, and a script of another site only with a permission that is never given. */
+const ENDED_MAX = 10_000
 const OWN_HEADER = 'x-trunkline-operator'
 
 export interface AccessOptions {
@@ -31,6 +33,8 @@ export interface AccessOptions {
 export class OperatorAccess {
   readonly #deps: OperatorAccessDeps
   readonly #options: AccessOptions
+  /** Hashes of sessions' secrets that were refused: a session that has ended never lives again. */
+  readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX })
 
   constructor(deps: OperatorAccessDeps, options: AccessOptions) {
     this.#deps = deps
@@ -38,10 +42,10 @@ export class OperatorAccess {
   }
 
   /** @throws ServiceError credentials_invalid, header_invalid, scope_missing, rate_limited */
-  async operator(request: FastifyRequest, scope: OperatorScope, anyScope: boolean): Promise<OperatorCaller> {
+  async operator(request: FastifyRequest, reply: FastifyReply, scope: OperatorScope, anyScope: boolean): Promise<OperatorCaller> {
     // Somebody who is not logged in yet, as every visitor of the console is at first, is no failed attempt.
-    if (request.headers.authorization === undefined && this.#options.cookie.read(request) === null) throw operatorUnknown()
-    const caller = await this.noted(request, () => this.#caller(request))
+    if (request.headers.authorization === undefined && this.#secretsOf(request).length === 0) throw operatorUnknown()
+    const caller = await this.noted(request, () => this.#caller(request, reply))
     if (anyScope) return caller
     try {
       demandOperatorScope(caller, scope)
@@ -57,11 +61,9 @@ export class OperatorAccess {
    * @throws ServiceError session_exists, rate_limited
    */
   async demandNoSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const secret = this.#options.cookie.read(request)
-    if (secret === null) return
-    const caller = await this.noted(request, () => operatorOfSession(this.#deps, secret, originOf(request))).catch((error: unknown) => {
-      if (!(error instanceof ServiceError && error.code === 'credentials_invalid')) throw error
-      this.#options.cookie.clear(reply)
+    if (this.#secretsOf(request).length === 0) return
+    const caller = await this.noted(request, () => this.#ofSession(request, reply)).catch((error: unknown) => {
+      if (!isUnknown(error)) throw error
       return null
     })
     if (caller !== null)
@@ -96,11 +98,10 @@ export class OperatorAccess {
     this.#options.cookie.clear(reply)
   }
 
-  async #caller(request: FastifyRequest): Promise<OperatorCaller> {
+  async #caller(request: FastifyRequest, reply: FastifyReply): Promise<OperatorCaller> {
     const { authorization } = request.headers
-    const secret = this.#options.cookie.read(request)
     // Which of the two was meant would decide what is audited.
-    if (authorization !== undefined && secret !== null)
+    if (authorization !== undefined && this.#options.cookie.read(request).length > 0)
       throw new ServiceError('header_invalid', 'The request has a key and the cookie of a session; send one of them.')
     if (authorization !== undefined) {
       const [, key] = BEARER.exec(authorization) ?? []
@@ -108,7 +109,26 @@ export class OperatorAccess {
       return operatorOfKey(this.#deps, key, originOf(request))
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') this.demandOwnPage(request)
-    return operatorOfSession(this.#deps, secret ?? '', originOf(request))
+    return this.#ofSession(request, reply)
+  }
+
+  /** The secrets of the request's cookies, but for those of sessions that are known to have ended: each counts as one failed attempt. */
+  #secretsOf(request: FastifyRequest): readonly string[] {
+    return this.#options.cookie.read(request).filter(secret => !this.#ended.has(this.#deps.hasher.hash(secret)))
+  }
+
+  /** Without a session that lives, its cookie is cleared: each request that sends it would fail. */
+  async #ofSession(request: FastifyRequest, reply: FastifyReply): Promise<OperatorCaller> {
+    for (const secret of this.#secretsOf(request)) {
+      try {
+        return await operatorOfSession(this.#deps, secret, originOf(request))
+      } catch (error) {
+        if (!isUnknown(error)) throw error
+        this.#ended.set(this.#deps.hasher.hash(secret), true)
+      }
+    }
+    this.#options.cookie.clear(reply)
+    throw operatorUnknown()
   }
 
   /** Browsers send `Origin` with such requests; one without is refused and not trusted. @throws ServiceError header_invalid */
@@ -142,6 +162,10 @@ export class OperatorAccess {
   #note({ ip, id }: FastifyRequest, action: 'access.failed' | 'access.denied', reason: string, actor: string): void {
     this.#options.accessAudit.note({ action, actor, target: 'admin', reason, ip, group: addressGroup(ip), requestId: id })
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'credentials_invalid'
 }
 
 function originOf({ ip, id }: FastifyRequest): { readonly ip: string; readonly requestId: string } {

@@ -1,6 +1,8 @@
 // The cookies of an operator's session, and of a login by the provider that is under way.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+const VALUES_MAX = 4
+
 export class OperatorCookie {
   readonly #publicUrl: () => string
   readonly #kind: 'operator' | 'login'
@@ -10,9 +12,15 @@ export class OperatorCookie {
     this.#kind = kind
   }
 
-  read({ cookies }: FastifyRequest): string | null {
-    const value = cookies[this.#name()] ?? ''
-    return value === '' ? null : value
+  /**
+   * All values of the cookie, four at most: without TLS, a page at another port of the host can set one of the same name, which browsers may
+   * send before ours.
+   */
+  read({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] {
+    const prefix = `${this.#name()}=`
+    const pairs = (headers.cookie ?? '').split(';').map(pair => pair.trim())
+    const values = pairs.filter(pair => pair.startsWith(prefix)).map(pair => pair.slice(prefix.length))
+    return values.filter(value => value !== '').slice(0, VALUES_MAX)
   }
 
   set(reply: FastifyReply, secret: string, seconds: number): void {

@@ -42,8 +42,8 @@ export class PendingLoginCookie {
 
   /** Null: none was begun in this browser, or too long ago. */
   read(request: FastifyRequest): PendingLogin | null {
-    const text = this.#cookie.read(request)
-    if (text === null || text.length > LENGTH_MAX) return null
+    const [text] = this.#cookie.read(request)
+    if (text === undefined || text.length > LENGTH_MAX) return null
     const { state, nonce, verifier, returnTo, begunAt } = this.#opened(text)
     const age = epochMs(this.#deps.clock.now()) - Number(begunAt)
     if (!(age >= -AHEAD_MS && age < LOGIN_MS)) return null

@@ -25,7 +25,7 @@ export function serveOperations(app: FastifyInstance, operations: readonly Opera
       config: { statusOverrides: STATUSES },
       onRequest: async (request, reply) => {
         reply.header('cache-control', 'no-store')
-        const run = await authorized(served, request, deps, counts)
+        const run = await authorized(served, request, reply, deps, counts)
         request.execute = () => run(request, reply)
       },
       async handler(request, reply) {
@@ -47,6 +47,7 @@ export function serveOperations(app: FastifyInstance, operations: readonly Opera
 async function authorized(
   served: Operation,
   request: FastifyRequest<Route>,
+  reply: FastifyReply,
   deps: OperatorDeps,
   counts: ReadCounts
 ): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<unknown>> {
@@ -54,7 +55,7 @@ async function authorized(
     const run = served.prepare(request.params, request.query)
     return (given, reply) => run(null, given, reply, deps)
   }
-  const caller = await deps.access.operator(request, served.scope === 'none' ? 'read' : served.scope, served.anyScope === true)
+  const caller = await deps.access.operator(request, reply, served.scope === 'none' ? 'read' : served.scope, served.anyScope === true)
   request.isProven = true
   const run = served.prepare(request.params, request.query)
   if (served.method === 'GET') counts.count(caller.operator, served.operationId)

@@ -41,7 +41,7 @@ describe('links that connect.js opens', () => {
       const { to, message = '', target = '' } = scriptData(answer)
       assert.equal(to, 'https://app.example.com')
       const { connection_id, ...others } = Object.fromEntries(new URL(target).searchParams)
-      assert.deepEqual(others, { to: '"><script>', error: 'theirs' })
+      assert.deepEqual(others, { to: '"><script>' })
       assert.deepEqual(JSON.parse(message), { type: 'trunkline.connect', event: 'outcome', nonce: NONCE, result: { connection_id } })
       assert.match(policyOf(answer), /^default-src 'none'; .*frame-ancestors 'none'; .*; script-src 'self'$/)
       assert.match(answer.html, /<meta http-equiv="refresh" content="3;url=/)

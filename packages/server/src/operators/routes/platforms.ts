@@ -95,11 +95,11 @@ the next event, or empty after that many seconds. At most ${WAITS_MAX} requests 
       wait: integer({ minimum: 0, maximum: WAIT_SECONDS_MAX, fallback: 0 }, 'How many seconds to wait for the next event.')
     },
     success: { status: 200, description: 'One page of events, the oldest first.', schema: eventPage },
-    async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request }, deps) {
+    async handle({ caller, query: { user: userKey, after = 0, limit = EVENTS.fallback, wait = 0 }, request, reply }, deps) {
       if (wait > 0) {
         await deps.waits.until(userKey, after, wait * 1_000, request.raw)
         // The session or the key may have ended meanwhile.
-        await deps.access.operator(request, 'read', false)
+        await deps.access.operator(request, reply, 'read', false)
       }
       return deps.places.run(async () => {
         const { platformId, userId } = await userOf(deps, userKey)
