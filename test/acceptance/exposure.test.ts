@@ -45,11 +45,13 @@ describe('what is seen from outside', () => {
 
   test('an address that nothing serves is a page to a browser, and JSON to a program', async () => {
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
-    for (const path of ['/nowhere', '/metrics', '/docs/x?<script>']) {
+    for (const path of ['/nowhere', '/metrics', '/docs/nowhere?<script>']) {
       const page = await fetch(service.url + path, { headers: browser })
       const html = await page.text()
       assert.deepEqual([page.status, page.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
-      assert.ok(html.startsWith('<!doctype html>') && !html.includes('nowhere') && !html.includes('script'))
+      // The page of the documentation has its own scripts, from files.
+      const own = html.replaceAll(/<script type="module" src="\/[\w./-]+"><\/script>/g, '')
+      assert.ok(html.startsWith('<!doctype html>') && !html.includes('nowhere') && !own.includes('script>'), path)
     }
     for (const init of [{}, { headers: { accept: 'application/json' } }, { method: 'POST', headers: browser }]) {
       const answer = await fetch(`${service.url}/nowhere`, init)

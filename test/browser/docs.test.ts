@@ -20,7 +20,8 @@ describe('the documentation', () => {
     const { page } = walk
     await open(page)
     const calls = entry(page, 'placeOrder').locator('pre.call')
-    assert.deepEqual(await calls.evaluateAll("all => all.map(each => [each.getAttribute('data-language'), each.checkVisibility()])"), [
+    const shown = (await calls.all()).map(async each => [await each.getAttribute('data-language'), await each.isVisible()])
+    assert.deepEqual(await Promise.all(shown), [
       ['curl', true],
       ['TypeScript', true]
     ])

@@ -233,7 +233,7 @@ describe('the live page', () => {
   })
 
   test('nothing moves from its place when the figures come', async () => {
-    await using walk = await visit(stage.browser)
+    await using walk = await visit(stage.browser, {}, { isHurried: true })
     const { page } = walk
     await page.addInitScript(`
       globalThis.shifts = []

@@ -170,7 +170,10 @@ describe('every page', () => {
       await page.route('**/frame.js', route => route.fulfill({ contentType: 'text/javascript', body: '' }))
       await page.goto(`${link}/frame?connect=frame.${'A'.repeat(22)}`)
       assert.equal(await headingOf(page), `Connect your account to ${LONG_NAME}`)
-      await page.getByText('did not open').evaluate("message => message.removeAttribute('hidden')")
+      await page.evaluate(
+        `[...document.querySelectorAll('[hidden]')].find(each => each.textContent.includes('did not open')).removeAttribute('hidden')`
+      )
+      await page.getByText('did not open').waitFor()
     })
   })
 
