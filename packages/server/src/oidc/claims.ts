@@ -19,6 +19,16 @@ export function emailIsProven(claims: Claims, name: string): boolean {
   return name !== 'email' || claims.email_verified === true
 }
 
+/**
+ * The claims of an ID token and those of UserInfo, which count more. An address and whether it is verified are of one document: each could
+ * speak of another address.
+ */
+export function mergedClaims(idToken: Claims, userInfo: Claims): Claims {
+  const isPair = userInfo.email !== undefined && userInfo.email_verified !== undefined
+  const { email, email_verified } = isPair || userInfo.email_verified === false ? userInfo : idToken
+  return { ...idToken, ...userInfo, email, email_verified }
+}
+
 /** The person that the claims are about. A missing claim grants nothing. @throws LoginRefused if the person has no name that can be used */
 export function identityOf(claims: Claims, { host, subject, operatorClaim, grantClaim }: ClaimsRead): ProvenIdentity {
   const name = claims[operatorClaim]

@@ -3,7 +3,7 @@ import type { ProvenIdentity } from '@trunkline/core/app/operators/provider-logi
 import type { Clock } from '@trunkline/core/ports/clock'
 import * as client from 'openid-client'
 import { isSafe } from '../config/oidc-settings.ts'
-import { emailIsProven, identityOf } from './claims.ts'
+import { emailIsProven, identityOf, mergedClaims } from './claims.ts'
 import { LoginRefused, ProviderUnavailable } from './faults.ts'
 import type { ProviderOptions } from './options.ts'
 import { ProviderHttp } from './provider-http.ts'
@@ -90,7 +90,7 @@ export class LoginProvider implements AsyncDisposable {
         isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
           ? {}
           : await client.fetchUserInfo(configuration, tokens.access_token, proven.sub)
-      return identityOf({ ...proven, ...more }, { host: this.host, subject: proven.sub, operatorClaim, grantClaim })
+      return identityOf(mergedClaims(proven, more), { host: this.host, subject: proven.sub, operatorClaim, grantClaim })
     } catch (cause) {
       throw faultOf(cause)
     }

@@ -13,8 +13,8 @@ export class OperatorCookie {
   }
 
   /**
-   * All values of the cookie, four at most: without TLS, a page at another port of the host can set one of the same name, which browsers may
-   * send before ours.
+   * All values of the cookie, four at most: without TLS, a page at another port of the host can set one of the same name,
+   * which browsers may send before ours.
    */
   read({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] {
     const prefix = `${this.#name()}=`
