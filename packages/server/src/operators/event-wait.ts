@@ -1,19 +1,25 @@
 // Waiting for the next event of a user, for a bounded time and by a bounded number of requests.
 import type { IncomingMessage } from 'node:http'
-import type { AppDeps } from '@trunkline/core/app/application'
 import type { UserKey } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Store } from '@trunkline/core/ports/store'
 
 export const WAIT_SECONDS_MAX = 25
 export const WAITS_MAX = 64
 /** Events of users whom another node owns reach this one only while it follows them: so the log is looked at, too. */
 const LOOK_MS = 1_000
 
+export interface EventWaitsDeps {
+  readonly store: { readonly users: Pick<Store['users'], 'findByKey'>; readonly events: Pick<Store['events'], 'last'> }
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>
+}
+
 export class EventWaits {
-  readonly #deps: Pick<AppDeps, 'store' | 'clock'>
+  readonly #deps: EventWaitsDeps
   readonly #stopping = new AbortController()
   #waiting = 0
 
-  constructor(deps: Pick<AppDeps, 'store' | 'clock'>) {
+  constructor(deps: EventWaitsDeps) {
     this.#deps = deps
   }
 

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { operatorOfKey } from '@trunkline/core/app/operators/access'
 import { parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import type { AuditEntry } from '@trunkline/core/ports/store'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
 import { EventWaits, WAITS_MAX } from '../../src/operators/event-wait.ts'
@@ -28,8 +29,8 @@ test('sixteen requests work at once, and one more is refused for a second', asyn
 /** Waits for events of a user who has none, on a clock. */
 function waits() {
   const clock = new VirtualClock()
-  const store = { users: { findByKey: async () => ({}) }, events: { last: async () => 0 } }
-  const eventWaits = new EventWaits({ store, clock } as unknown as ConstructorParameters<typeof EventWaits>[0])
+  const user = make.user(make.platform())
+  const eventWaits = new EventWaits({ store: { users: { findByKey: async () => user }, events: { last: async () => 0 } }, clock })
   let ended = 0
   const begin = async () => {
     await eventWaits.until(USER, 0, 25_000, new IncomingMessage(new Socket()))
@@ -84,7 +85,7 @@ test('wrong keys of one address are looked up at most as often as it may fail', 
       return null
     }
   }
-  const deps = { attempts, operators, hasher: { hash: (secret: string) => secret } } as unknown as Parameters<typeof operatorOfKey>[0]
+  const deps = { attempts, operators, hasher: { hash: (secret: string) => secret } }
   const codes = new Set<string>()
   for (let attempt = 0; attempt < 100; attempt++)
     await operatorOfKey(deps, `ok_${attempt}`, { ip: '192.0.2.7', requestId: 'r' }).catch(error => codes.add(error.code))

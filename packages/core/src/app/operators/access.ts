@@ -32,6 +32,9 @@ export interface OperatorAccessDeps {
   readonly attempts: AttemptLimits
 }
 
+/** What a look-up of a secret stands on. */
+type Looking = Pick<OperatorAccessDeps, 'hasher' | 'attempts'>
+
 /** One message for every cause, so that it discloses nothing. */
 const INVALID = 'The operator’s credentials are missing, invalid or expired. Log in with a new code: npm run cli -- operator link'
 
@@ -61,7 +64,11 @@ export async function operatorOfSession(deps: OperatorAccessDeps, secret: string
 }
 
 /** The operator's program whose key this is. @throws ServiceError credentials_invalid, rate_limited */
-export async function operatorOfKey(deps: OperatorAccessDeps, secret: string, from: RequestOrigin): Promise<OperatorCaller> {
+export async function operatorOfKey(
+  deps: Looking & { readonly operators: Pick<OperatorStore, 'useKey'> },
+  secret: string,
+  from: RequestOrigin
+): Promise<OperatorCaller> {
   const key = await proven(deps, secret, from, hash => deps.operators.useKey(hash))
   return { ...from, operator: `${key.createdBy} (key ${key.name})`, scopes: key.scopes, session: null }
 }
@@ -86,7 +93,7 @@ export function operatorAudit(
 
 /** Looks a secret up, unless too many wrong ones came from its address. */
 async function proven<Found>(
-  { hasher, attempts }: OperatorAccessDeps,
+  { hasher, attempts }: Looking,
   secret: string,
   { ip }: RequestOrigin,
   look: (secretHash: string) => Promise<Found | null>
