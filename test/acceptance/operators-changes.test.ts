@@ -202,7 +202,7 @@ describe('changes by the API for operators', () => {
     receiver.publicKeys = keys
     const endpoint = `${ofPlatform()}/webhook-endpoints/{endpoint_id:${id}}`
     assert.equal((await change('POST', `${endpoint}/test`)).failure, null)
-    assert.deepEqual(receiver.received.at(-1)?.type, 'test')
+    assert.ok(receiver.received.some(({ type }) => type === 'test'))
     const changes = await Promise.all([
       change('PATCH', endpoint, { description: 'books' }),
       change('PATCH', endpoint, { order_statuses: ['filled'] })

@@ -18,6 +18,8 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = []
+  /** Why it refused a message, each time that one was not as it should be. */
+  readonly refusals: string[] = []
   /** What it answers; a redirect names an address. */
   status = 204
   location: string | null = null
@@ -69,12 +71,23 @@ export class WebhookReceiver implements AsyncDisposable {
 
   #made(): Server {
     return createServer(async (request, response) => {
-      const raw = await text(request)
-      if (this.status < 300) this.received.push(this.#verified(request, raw))
+      const raw = await text(request).catch(() => null)
+      if (raw === null) return // the connection was closed in the middle
+      if (this.status < 300 && !this.#takes(request, raw)) return void response.writeHead(400).end()
       if (this.location !== null) response.setHeader('location', this.location)
       if (this.retryAfter !== null) response.setHeader('retry-after', this.retryAfter)
       response.writeHead(this.status).end()
     })
+  }
+
+  #takes(request: IncomingMessage, raw: string): boolean {
+    try {
+      this.received.push(this.#verified(request, raw))
+      return true
+    } catch (error) {
+      this.refusals.push(String(error))
+      return false
+    }
   }
 
   #verified({ headers, method }: IncomingMessage, raw: string): Received {

@@ -130,7 +130,9 @@ describe('the console', () => {
     await open(page, '/requests?request_id=one-of-two')
     const again = page.getByRole('button', { name: 'Read again' })
     for (let reads = 0; reads < 3; reads++) {
+      const answer = page.waitForResponse('**/admin/v1/requests?*')
       await again.click()
+      await (await answer).finished()
       await page.getByText('Requests: 2').waitFor()
     }
     assert.equal(await rows.count(), 2)
