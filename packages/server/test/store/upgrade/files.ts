@@ -1,4 +1,5 @@
 // The migrations that landed, by their checksums, and the data sets of released schemas.
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CompiledQuery, type Kysely } from 'kysely'
@@ -65,22 +66,38 @@ function readJson(digits: string): DataSet['read'] {
   return JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8'))
 }
 
+/** A foreign key from one table to another. */
+interface Reference {
+  readonly of: string
+  readonly to: string
+}
+
 /** Every row of the database as the statement that inserts it, in an order that its foreign keys allow. */
 export async function dump(db: Kysely<Database>): Promise<readonly string[]> {
   const rows = async (text: string) => (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text))).rows
-  const tables = await rows(`select c.table_name, string_agg(c.column_name, ',' order by c.ordinal_position) as columns
+  // An identity column is numbered again by the inserts, which is why they keep its order.
+  const tables = await rows(`select c.table_name,
+      string_agg(c.column_name, ',' order by c.ordinal_position) filter (where c.is_identity = 'NO') as columns,
+      coalesce(min(c.column_name) filter (where c.is_identity = 'YES'), '1') as rank
     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_identity = 'NO'
+    where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
       and c.table_name not in ('schema_migrations', 'probes', 'audit_head', 'members', 'partitions') group by c.table_name`)
-  const byName = new Map(tables.map(({ table_name: name, columns }) => [String(name), String(columns)]))
+  const byName = new Map(
+    tables.map(({ table_name: name, columns, rank }) => [String(name), { columns: String(columns), rank: String(rank) }])
+  )
+  const references = await rows(`select conrelid::regclass::text as of, confrelid::regclass::text as to
+    from pg_constraint where contype = 'f' and conrelid <> confrelid`)
   const statements: string[] = []
-  for (const table of inOrder([...byName.keys()])) {
-    const columns = byName.get(table) ?? ''
+  for (const table of inOrder(
+    [...byName.keys()],
+    references.map(({ of, to }) => ({ of: String(of), to: String(to) }))
+  )) {
+    const { columns = '', rank = '1' } = byName.get(table) ?? {}
     const values = columns.split(',').map(() => '%L')
     const texts = columns.split(',').map(column => `${column}::text`)
     const inserted =
       await rows(`select format('insert into ${table} (${columns}) values (${values.join(', ')})', ${texts.join(', ')}) as line
-      from ${table} order by 1`)
+      from ${table} order by ${rank}`)
     statements.push(...inserted.map(({ line }) => String(line)))
   }
   const [head] = await rows(
@@ -89,8 +106,16 @@ export async function dump(db: Kysely<Database>): Promise<readonly string[]> {
   return [...statements, String(head?.line)]
 }
 
-// What others refer to comes first; the rest in any order.
-function inOrder(tables: readonly string[]): readonly string[] {
-  const first = ['platforms', 'users', 'connections', 'connection_credentials', 'accounts']
-  return [...first, ...tables.filter(table => !first.includes(table)).sort()]
+// What others refer to comes first; the rest by name.
+function inOrder(tables: readonly string[], references: readonly Reference[]): readonly string[] {
+  const ordered: string[] = []
+  let left = tables.toSorted()
+  while (left.length > 0) {
+    const isFree = (table: string) => !references.some(({ of, to }) => of === table && left.includes(to))
+    const free = left.filter(isFree)
+    assert.ok(free.length > 0, `tables refer to each other in a circle: ${left.join(', ')}`)
+    ordered.push(...free)
+    left = left.filter(table => !free.includes(table))
+  }
+  return ordered
 }
