@@ -18,6 +18,16 @@ import type { CheckedUser, UserAccount } from './users.ts'
 const NEWEST = 100
 const SHOWN_MAX = 12
 
+/** A node that could not be asked: this says nothing about what it has. */
+class NoAnswer extends Error {}
+
+/** What does not agree. */
+export interface Differences {
+  readonly found: readonly string[]
+  /** Whether any source contradicts another. Otherwise nodes could not be asked. */
+  readonly areOfSources: boolean
+}
+
 export class Judge {
   readonly #stage: Stage
   readonly #chance: Chance
@@ -47,19 +57,20 @@ export class Judge {
   }
 
   /** Waits until every user's sources agree. Gives the differences that remain after the limit. */
-  async differences(): Promise<readonly string[]> {
+  async differences(): Promise<Differences> {
     const began = performance.now()
     this.#behind = new Behind()
     let pending: readonly CheckedUser[] = this.#stage.users
     for (;;) {
-      const found = await Promise.all(
-        pending.map(async user => ({ user, what: await this.#user(user).catch(cause => [messageOf(cause)]) }))
-      )
+      const found = await Promise.all(pending.map(async user => ({ user, ...(await this.#user(user).then(ofSources, ofFailure)) })))
       pending = found.filter(({ what }) => what.length > 0).map(({ user }) => user)
-      if (pending.length === 0) return []
+      if (pending.length === 0) return { found: [], areOfSources: false }
       const limitMs = allowedMs(LIMITS.agreement, this.#stage.machine.lateMs(began))
       if (performance.now() - began > limitMs || this.faults().length > 0)
-        return found.flatMap(({ user, what }) => what.slice(0, SHOWN_MAX).map(each => `${user.userId}: ${each}`))
+        return {
+          found: found.flatMap(({ user, what }) => what.slice(0, SHOWN_MAX).map(each => `${user.userId}: ${each}`)),
+          areOfSources: found.some(({ isOfSources }) => isOfSources)
+        }
       await new Promise(resolve => setTimeout(resolve, 100))
     }
   }
@@ -97,6 +108,8 @@ export class Judge {
     const found: string[] = []
     for (const path of [`/orders?limit=${NEWEST}`, '/positions', '/balances']) {
       const answers = await Promise.all(this.#stage.nodes.map(({ url }) => call(url, 'GET', path, user.headers)))
+      const silent = answers.indexOf(null)
+      if (silent >= 0) throw new NoAnswer(`node ${silent + 1} did not answer GET ${path}`)
       const texts = answers.map(answer => JSON.stringify(answer, path.startsWith('/orders') ? undefined : withoutConfirmation))
       for (const [index, text] of texts.entries())
         if (text !== texts[0]) found.push(`${path} at node ${index + 1}: ${firstDifference(texts[0] ?? '', text)}`)
@@ -191,6 +204,11 @@ function firstDifference(one: string, other: string): string {
   return `${one.slice(Math.max(0, at - 80), at + 80)} <> ${other.slice(Math.max(0, at - 80), at + 80)}`
 }
 
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+const ofSources = (what: readonly string[]) => ({ what, isOfSources: what.length > 0 })
+
+/** `fetch` rejects with a `TypeError` that has a cause where there is no connection, and with a `DOMException` after its time limit. */
+function ofFailure(cause: unknown) {
+  const isNoConnection = cause instanceof TypeError && cause.cause !== undefined
+  const isOfSources = !(cause instanceof NoAnswer || isNoConnection || cause instanceof DOMException)
+  return { what: [cause instanceof Error ? cause.message : String(cause)], isOfSources }
 }

@@ -37,12 +37,13 @@ else if (unknown.length > 0) {
   process.exitCode = outcome.findings.length === 0 && outcome.rounds === rounds ? 0 : 1
 }
 
-function summary({ rounds, notTimed, findings, kinds, waitsMs, answers, ends, unproved }: Outcome, ms: number): string {
+function summary({ rounds, notTimed, notJudged, findings, kinds, waitsMs, answers, ends, unproved }: Outcome, ms: number): string {
   const sorted = waitsMs.toSorted((a, b) => a - b)
   const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
   return [
     `${rounds} rounds in ${Math.round(ms / 1_000)} s, ${findings.length} findings`,
     `rounds in which the machine was too late to judge times: ${notTimed}`,
+    `clusters that ended unjudged, as the machine was too late to ask their nodes: ${notJudged}`,
     `disturbances: ${listed(kinds)}`,
     `answers: ${listed(answers)}`,
     `ends of nodes: ${listed(ends)}`,

@@ -25,6 +25,11 @@ const SHOWN_MAX = 10
 /** What the nodes wrote before a finding is kept here. */
 const OUTPUTS = resolve(import.meta.dirname, '../../test-results/cluster-check')
 
+/** So often a cluster may end before its first round because the machine is too late. */
+const NOT_JUDGED_MAX = 3
+
+type Verdict = 'agrees' | 'differs' | 'unknown'
+
 export interface RoundsOptions {
   readonly seed: number
   readonly rounds: number
@@ -41,6 +46,8 @@ export interface Outcome {
   rounds: number
   /** Rounds on a machine too late to judge times. */
   notTimed: number
+  /** Ends of clusters on a machine so late that their nodes could not be asked: they show nothing, and are no rounds. */
+  notJudged: number
   readonly findings: string[]
   readonly kinds: Map<Kind, number>
   /** From the end of a killed node to the first accepted order, for each user that it owned. Milliseconds. */
@@ -52,7 +59,17 @@ export interface Outcome {
 }
 
 export function emptyOutcome(): Outcome {
-  return { rounds: 0, notTimed: 0, findings: [], kinds: new Map(), waitsMs: [], answers: new Map(), ends: new Map(), unproved: 0 }
+  return {
+    rounds: 0,
+    notTimed: 0,
+    notJudged: 0,
+    findings: [],
+    kinds: new Map(),
+    waitsMs: [],
+    answers: new Map(),
+    ends: new Map(),
+    unproved: 0
+  }
 }
 
 /** A cluster, with its users, sessions and judge, for as many rounds as it is whole. */
@@ -126,7 +143,7 @@ export class Check implements AsyncDisposable {
 
   /** Plays the rounds. Gives whether the cluster can go on. */
   async run(): Promise<boolean> {
-    if (!(await this.#agrees('before the first round'))) return false
+    if ((await this.#verdict('before the first round', performance.now())) !== 'agrees') return false
     for (let index = 0; index < this.#options.rounds; index += 1) {
       const number = this.#options.first + index
       if (!(await this.#round(number))) return false
@@ -167,15 +184,16 @@ export class Check implements AsyncDisposable {
     await load
     clearInterval(calm)
     const wholeMs = performance.now() - began
-    const agrees = isWhole && (await this.#agrees(title))
+    const verdict = isWhole ? await this.#verdict(title, began) : 'differs'
+    const agrees = verdict === 'agrees'
     const market = agrees ? await marketFault(this.#stage, this.#marketChance) : null
     if (market !== null) this.#find(title, market)
     this.#witnessed(title)
     for (const what of [...this.#ledger.takeFaults(), ...this.#faults.splice(0)]) this.#find(title, what)
     await this.#stage.refillMarket()
-    this.#outcome.rounds += 1
+    if (verdict !== 'unknown') this.#outcome.rounds += 1
     const times = [disturbedMs, wholeMs, performance.now() - began].map(ms => (ms / 1_000).toFixed(1))
-    const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : 'NOT WHOLE'
+    const end = agrees ? `whole after ${times[1]} s, and all agree after ${times[2]} s` : verdict === 'unknown' ? 'not judged' : 'NOT WHOLE'
     const lateMs = this.#stage.machine.lateMs(began)
     if (lateMs > TOO_LATE_MS) this.#outcome.notTimed += 1
     const late = `; the machine was up to ${Math.round(lateMs)} ms late${lateMs > TOO_LATE_MS ? ', too late to judge times' : ''}`
@@ -267,11 +285,18 @@ export class Check implements AsyncDisposable {
     return true
   }
 
-  async #agrees(title: string): Promise<boolean> {
-    const differences = await this.#judge.differences()
+  /** Unknown: the machine was so late that nodes, which end themselves then, could not be asked. */
+  async #verdict(title: string, since: number): Promise<Verdict> {
+    const { found, areOfSources } = await this.#judge.differences()
     const faults = this.#judge.faults()
-    for (const what of [...faults, ...differences]) this.#find(title, what)
-    return differences.length === 0 && faults.length === 0
+    if (found.length === 0 && faults.length === 0) return 'agrees'
+    if (!areOfSources && faults.length === 0 && this.#stage.machine.lateMs(since) > TOO_LATE_MS) {
+      this.#outcome.notJudged += 1
+      this.#options.print(`not judged: ${title}\n    ${found[0]}`)
+      return 'unknown'
+    }
+    for (const what of [...faults, ...found]) this.#find(title, what)
+    return 'differs'
   }
 
   #find(title: string, what: string): void {
@@ -318,7 +343,7 @@ export async function check({ seed, rounds, users, only, print }: WholeRun): Pro
     await using cluster = await Check.open(options, outcome)
     await cluster.run()
     // A cluster that never began to play would be tried for ever.
-    if (outcome.rounds < first) break
+    if (outcome.rounds < first && (outcome.findings.length > 0 || outcome.notJudged > NOT_JUDGED_MAX)) break
   }
   return outcome
 }
