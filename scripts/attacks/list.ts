@@ -279,7 +279,7 @@ export const AREAS: readonly Area[] = [
       {
         id: 'S90',
         attack:
-          'An ID token of another issuer or client, expired, unsigned (`none`), signed with the client secret or by a stranger, or changed',
+          'An ID token of another issuer or client, expired, unsigned (`none`), signed with the client secret or by another key, or changed',
         outcome: 'nobody is logged in'
       },
       {

@@ -88,7 +88,7 @@ describe('the console’s login by a provider', () => {
     await atProvider(page)
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('alert').getByText('did not log you in (access_denied)').waitFor()
-    kit.identity = { ...kit.identity, groups: ['strangers'] }
+    kit.identity = { ...kit.identity, groups: ['Other'] }
     await atProvider(page)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('alert').getByText('Ask the administrator of this service to add a value of it to TRUNKLINE_OIDC_GRANTS').waitFor()

@@ -15,7 +15,7 @@ export class RecentEvents {
   #older = new Map<UserKey, LoggedEvent[]>()
   #weight = 0
 
-  /** Takes events that were committed, in whatever order their commits were heard of. */
+  /** Takes events that were committed, in whatever order they were received. */
   add(userKey: UserKey, events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#weight += event.topic === 'positions' ? 1 + event.data.length : 1

@@ -143,7 +143,7 @@ export class WebhookSender {
       this.#isSearchWanted = true
       return
     }
-    // Commits of a user that ended in one turn may be heard of in another order.
+    // Commits of a user that ended in one turn may be received in another order.
     this.#noticed.set(userKey, { last: Math.max(last.seq, known?.last ?? 0), since: known?.since ?? first.at })
     if (this.#isNoticing) return
     this.#isNoticing = true

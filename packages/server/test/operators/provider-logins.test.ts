@@ -236,7 +236,7 @@ describe('a login by the provider', () => {
   test('a refusal for want of a grant says whom and what to ask, and is noted [S93]', async () => {
     const at = await node()
     const known = (await sessions()).length
-    for (const groups of [['strangers'], ['Traders'], [' traders'], [], undefined, 'traders,x']) {
+    for (const groups of [['Other'], ['Traders'], [' traders'], [], undefined, 'traders,x']) {
       kit.identity = { ...kit.identity, groups }
       const browser = new Browser()
       const { body } = await browser.post(at, '/complete', await answerTo(await begun(browser, at)))

@@ -25,7 +25,7 @@ test('a late 410 of an address that was replaced disables nothing, and the new o
   assert.equal(world.cursor(endpoint, userKey).seq, 1)
 })
 
-test('a 410 does not disable an endpoint that was changed at another node, which this one has not heard of', async () => {
+test('a 410 does not disable an endpoint that was changed at another node, which this one does not know of yet', async () => {
   const { world, endpoint, userKey } = await single((_, at) => (at === 1 ? GONE : RECEIVED))
   world.change(endpoint, { url: 'https://new.example/' })
   world.commit(userKey)

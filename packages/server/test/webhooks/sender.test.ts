@@ -33,7 +33,7 @@ test('what was just committed is sent without a read of the log, and what was no
   for (let count = 0; count < 3; count++) world.commit(userKey)
   await world.clock.settled()
   assert.deepEqual([requests.map(seqsOf), world.logReads], [[[1], [2, 3, 4]], 0])
-  // Not heard of: the next one leaves a gap.
+  // Not received: the next one leaves a gap.
   world.unheard(() => world.commit(userKey))
   world.commit(userKey)
   await world.clock.settled()
@@ -69,7 +69,7 @@ test('little more is read than a message has, and it is gone while the answer is
   resolve(RECEIVED)
 })
 
-test('of commits that are heard of in another order, the newest counts', async () => {
+test('of commits that are received in another order, the newest counts', async () => {
   const { world, node, requests, userKey } = await single()
   world.unheard(() => world.commit(userKey))
   world.commit(userKey)

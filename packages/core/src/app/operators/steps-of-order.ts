@@ -43,7 +43,7 @@ export async function orderSteps({ store, reads }: OrderStepsDeps, orderId: Orde
   const order = await store.orders.find(orderId)
   if (order === null)
     throw new ServiceError('order_not_found', 'There is no order with this id; it may have been removed with its user or connection.')
-  // Of audit entries and of attempts, one more than is shown tells whether there are more.
+  // Of audit entries and of attempts, one more than is shown, to know whether there are more.
   const [audit, modification, { changes, missing }] = await Promise.all([
     reads.auditOfOrder(orderId, AUDIT_MAX + 1),
     modificationOf(reads, order),

@@ -202,7 +202,7 @@ async function changed(
   await announced(deps, endpoint.platformId, () => change(entry))
 }
 
-/** Tells the senders of all nodes, also if it is not known whether the change happened: they read what is so. */
+/** Wakes the senders of all nodes, also if it is not known whether the change happened: they read what is so. */
 async function announced({ bus }: EndpointDeps, platformId: PlatformId, change: () => Promise<boolean>): Promise<boolean> {
   try {
     const isChanged = await change()
