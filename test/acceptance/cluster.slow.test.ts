@@ -195,6 +195,35 @@ test('an operator is shown the requests and the health of all nodes, whichever i
       }
 })
 
+test('operators have the owner of a user act, whichever node they ask, and it is on record once for each time', async () => {
+  const { key } = await b.operate('operator', 'key', 'create', '--name', 'acts', '--scope', 'manage', '--scope', 'read')
+  const call = async (node: ClusterNode, method: string, path: string, body?: object): Promise<{ status: number; body: Body }> => {
+    const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const response = await fetch(`${node.url}/admin/v1${path}`, init)
+    return { status: response.status, body: await response.json() }
+  }
+  const [order] = await ordersAt(a, ada)
+  for (const node of cluster.nodes) {
+    const read = await call(node, 'POST', `/connections/${order.connection_id}/read-again`)
+    assert.deepEqual([read.status, read.body.connection_id], [200, order.connection_id], JSON.stringify(read.body))
+    const ended = await call(node, 'POST', `/orders/${order.order_id}/never-received`, { because: 'nobody' })
+    assert.deepEqual([ended.status, ended.body.code], [409, 'order_not_settled'])
+    assert.match(ended.body.message, /outcome .* is known/)
+  }
+  let entries: readonly Body[] = []
+  await until(async () => {
+    const { data, waiting } = (await call(c, 'GET', '/audit?limit=100')).body
+    entries = data.filter(({ action }: Body) => action === 'connection.read_again')
+    return waiting === 0
+  }, 'the entries are chained')
+  assert.deepEqual(
+    entries.map(({ actor, target, address }) => [actor, target, address]),
+    cluster.nodes.map(() => ['operator', order.connection_id, '127.0.0.1'])
+  )
+  for (const { detail } of entries) assert.match(detail.by, /\(key acts\)$/)
+})
+
 test('without NATS, sessions at other nodes are two seconds behind and miss nothing', async () => {
   const sessions = await Promise.all(cluster.nodes.map(node => session(node, [ada.user, ben.user])))
   await cluster.nats.kill()

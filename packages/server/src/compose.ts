@@ -262,6 +262,7 @@ async function start(
       problem: () => readiness.problem()
     },
     others: node === null ? ALONE : node.asked(OPERATORS_PATH),
+    forwarder: node?.forwarder ?? null,
     sandbox: controlled(sandboxProcess, inSandbox, { clock, publicUrl: () => publicUrl })
   })
   node?.onQuestion(OPERATORS_PATH, question => operators.answer(question))
@@ -317,7 +318,9 @@ async function start(
   if (node !== null) {
     node.onRelease(isMoved => market.endMoved(isMoved))
     await node.listen({
-      serve: (request, response) => http.routing(request, response),
+      serve: (request, response) => {
+        if (!operators.serve(request, response)) http.routing(request, response)
+      },
       passThrough: (...session) => gateway.passThrough(...session)
     })
   }

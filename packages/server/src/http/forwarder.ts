@@ -19,6 +19,8 @@ export interface ForeignRequest {
   readonly hasEffect: boolean
   /** Whether its result can be looked up where there is no answer. */
   readonly hasResult: boolean
+  /** How long one owner is waited for; absent: as long as any request of a client may take. */
+  readonly answerMs?: number
 }
 
 /** The owner's answer, whole. */

@@ -1,18 +1,21 @@
 // An operator who changes something, as the use cases take operators.
-import type { OperatorCaller as PlatformOperator } from '@trunkline/core/app/caller'
+import type { ServerResponse } from 'node:http'
+import type { OperatorCaller as PlatformOperator, RequestOrigin } from '@trunkline/core/app/caller'
 import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operators/access'
 import type { OperatorEntries } from '@trunkline/core/app/operators/disabling'
 import type { EndpointDeps } from '@trunkline/core/app/webhooks/endpoints'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
-import type { FastifyReply } from 'fastify'
 import type { OperatorDeps } from './deps.ts'
 
 /** What one request may take to ask brokers. */
-const ASKING_MS = 30_000
+export const ASKING_MS = 30_000
+
+/** Who does something, and from where. */
+export type OperatorOrigin = RequestOrigin & Pick<OperatorCaller, 'operator'>
 
 /** Entries of what the operator does with this request. */
-export function entriesOf({ app: { clock } }: OperatorDeps, caller: OperatorCaller): OperatorEntries {
+export function entriesOf({ app: { clock } }: Pick<OperatorDeps, 'app'>, caller: OperatorOrigin): OperatorEntries {
   return (...entry) => operatorAudit(clock, caller, ...entry)
 }
 
@@ -37,18 +40,18 @@ export function endpointDeps({ app, webhooks }: OperatorDeps): EndpointDeps {
  * begun. @throws what `work` throws; ServiceError broker_unavailable
  */
 export async function asking<Result>(
-  { app: { clock } }: OperatorDeps,
-  reply: FastifyReply,
+  { app: { clock } }: Pick<OperatorDeps, 'app'>,
+  response: ServerResponse,
   work: (signal: AbortSignal) => Promise<Result>
 ): Promise<Result> {
   const end = new AbortController()
   const onClose = () => end.abort(new ServiceError('broker_unavailable', 'Nobody waits for the answer any more.'))
-  reply.raw.once('close', onClose)
+  response.once('close', onClose)
   const late = `To ask the brokers took longer than ${ASKING_MS / 1_000} s. Select fewer orders, or try again later.`
   using _limit = clock.alarm(ASKING_MS, () => end.abort(new ServiceError('broker_unavailable', late)))
   try {
     return await work(end.signal)
   } finally {
-    reply.raw.off('close', onClose)
+    response.off('close', onClose)
   }
 }

@@ -8,6 +8,7 @@ import type { Cursors } from '../http/cursor.ts'
 import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
+import type { OwnersChanges } from './nodes/owners.ts'
 import type { Places } from './places.ts'
 import type { ProviderLogins } from './provider-logins.ts'
 import type { OneReplay } from './replay/one-at-a-time.ts'
@@ -22,6 +23,7 @@ export interface OperatorDeps {
   readonly webhooks: WebhookPorts
   readonly access: OperatorAccess
   readonly nodes: OperatorNodes
+  readonly changes: OwnersChanges
   /** Null: operators log in with codes only. */
   readonly logins: ProviderLogins | null
   readonly waits: EventWaits

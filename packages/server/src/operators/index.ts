@@ -1,4 +1,5 @@
 // The API for operators, under `/admin/v1`, with its own credentials and its own OpenAPI document.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import cookie from '@fastify/cookie'
 import type { AppDeps } from '@trunkline/core/app/application'
 import type { OperatorGrant } from '@trunkline/core/domain/operator'
@@ -8,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { FailedAttempts } from '../auth/failed-attempts.ts'
 import type { Rate } from '../auth/rate-limit.ts'
 import { Cursors } from '../http/cursor.ts'
+import type { Forwarder } from '../http/forwarder.ts'
 import type { LoginProvider } from '../oidc/provider.ts'
 import { serveText } from '../ops/static-text.ts'
 import { OperatorAccess } from './access.ts'
@@ -15,6 +17,7 @@ import { OperatorCookie } from './cookie.ts'
 import type { OperatorDeps } from './deps.ts'
 import { EventWaits } from './event-wait.ts'
 import { OperatorNodes, type OtherNodes } from './nodes/index.ts'
+import { OwnersChanges } from './nodes/owners.ts'
 import { operatorApi } from './openapi.ts'
 import { PendingLoginCookie } from './pending-login.ts'
 import { Places } from './places.ts'
@@ -39,6 +42,8 @@ export interface OperatorsOptions {
   readonly requests: RequestLog
   readonly service: ServiceState
   readonly others: OtherNodes
+  /** To the owners of users; null: there is one process. */
+  readonly forwarder: Forwarder | null
   readonly publicUrl: () => string
   /** Null: operators log in with codes only. */
   readonly login: { readonly provider: LoginProvider; readonly name: string; readonly grants: readonly OperatorGrant[] } | null
@@ -50,14 +55,16 @@ export interface OperatorsOptions {
 interface MountedApi {
   /** Answers another node, which asks on behalf of an operator. @throws Malformed */
   answer(question: unknown): Promise<unknown>
-  /** Requests that wait are answered now. */
+  /** Takes a request that another node passed on, if an operator is behind it. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean
+  /** Requests that wait are answered now, and other nodes have nothing more done here. */
   endWaits(): void
   /** Writes what is only counted so far. */
   stop(): Promise<void>
 }
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
-  const { operators, requests, service, others, publicUrl, login, sandbox, ...parts } = options
+  const { operators, requests, service, others, forwarder, publicUrl, login, sandbox, ...parts } = options
   const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
@@ -65,6 +72,7 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
   )
   const { mirrors, ownership, clock, log, hasher, ids } = app
   const nodes = new OperatorNodes({ service, requests, mirrors, others, ownership, clock, log })
+  const changes = new OwnersChanges({ app, settling: parts.settling, forwarder })
   const pending = new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), app)
   const logins = login === null ? null : new ProviderLogins({ ...login, publicUrl, access, pending, attempts, operators, hasher, ids, log })
   const deps: OperatorDeps = {
@@ -73,6 +81,7 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     operators,
     access,
     nodes,
+    changes,
     logins,
     waits: new EventWaits(app),
     places: new Places(),
@@ -91,5 +100,13 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
       () => ({ 'content-type': 'application/json; charset=utf-8' })
     )
   })
-  return { answer: question => nodes.answer(question), endWaits: () => deps.waits.stop(), stop: () => counts.stop() }
+  return {
+    answer: question => nodes.answer(question),
+    serve: (request, response) => changes.serve(request, response),
+    endWaits: () => {
+      deps.waits.stop()
+      changes.stop()
+    },
+    stop: () => counts.stop()
+  }
 }

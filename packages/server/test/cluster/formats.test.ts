@@ -20,6 +20,7 @@ import { linkKeys, Sealer } from '../../src/cluster/forward/sealed-records.ts'
 import { SIGNATURE, Signer, signatureKey, Verifier } from '../../src/cluster/forward/signature.ts'
 import { division } from '../../src/cluster/members/rendezvous.ts'
 import { BETWEEN_NODES } from '../../src/http/passed-on.ts'
+import { CHANGES_PATH, readOwnersRefusal, readPassedChange } from '../../src/operators/nodes/changes.ts'
 import { OPERATORS_PATH, READ_ANSWER, readQuestion as readOperatorQuestion } from '../../src/operators/nodes/messages.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 
@@ -51,6 +52,11 @@ const QUESTION = `{"nodeId":"${nodeId(1)}","after":7,"users":["${userKey(1)}"]}`
 const REQUESTS = '{"kind":"requests","filter":{"isFailed":true,"code":null,"requestId":null,"platformId":null,"userKey":null},"limit":7}'
 const KEPT =
   '{"requests":[{"at":"2026-01-05T15:00:00Z","requestId":"r-1","method":"GET","route":"/orders","status":401,"code":null,"milliseconds":1.5,"platformId":null,"userKey":null,"address":"192.0.2.1"}]}'
+const CHANGES = [
+  `{"operator":"ada@host",${USER},"change":{"kind":"end_never_received","orderId":"0190a0b0-c0d0-7000-8000-0000000000d0","because":"seen","isUnseen":false}}`,
+  `{"operator":"ada@host",${USER},"change":{"kind":"read_again","connectionId":"0190a0b0-c0d0-7000-8000-0000000000c0"}}`
+]
+const REFUSAL = '{"code":"order_not_settled","message":"The outcome is known.","retryAfterSeconds":null}'
 const ANSWER = `{"until":9,"isCut":false,"known":[{${CONNECTION},"health":{"state":"live","since":"2026-01-05T15:00:00.000000Z","reason":null}}]}`
 
 test('the messages of the version before are read, and what is sent has all that it needs', () => {
@@ -74,6 +80,11 @@ test('the messages of the version before are read, and what is sent has all that
     assert.partialDeepStrictEqual(readOperatorQuestion(JSON.parse(text)), JSON.parse(REQUESTS))
   for (const text of [KEPT, KEPT.replace('"address"', '"more":1,"address"')])
     assert.partialDeepStrictEqual(READ_ANSWER.requests(JSON.parse(text)), JSON.parse(KEPT))
+  for (const text of CHANGES) {
+    assert.deepEqual(readPassedChange(JSON.parse(text)), JSON.parse(text))
+    assert.partialDeepStrictEqual(readPassedChange(JSON.parse(text.replace('"operator"', '"more":1,"operator"'))), JSON.parse(text))
+  }
+  assert.deepEqual(readOwnersRefusal(JSON.parse(REFUSAL)), JSON.parse(REFUSAL))
 })
 
 function includes(message: object, recorded: object): boolean {
@@ -114,8 +125,12 @@ test('messages and openings are signed as the version before signs them, at the 
   assert.equal(new Verifier(signatureKey(HASHER), nodeId(1)).verify({ ...request, headers })?.address, '192.0.2.44')
   const names = [SIGNATURE, BETWEEN_NODES.notExecuted, BETWEEN_NODES.userLimited]
   assert.deepEqual(names, ['trunkline-passed-on', 'trunkline-not-executed', 'trunkline-user-limited'])
-  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, OPERATORS_PATH, MARKET_PATH]
-  assert.deepEqual(paths, ['/nodes/message', '/nodes/followed', '/nodes/health', '/nodes/operators', '/nodes/market-data/stream'])
+  const paths = [DIRECT_MESSAGE_PATH, FOLLOWED_PATH, HEALTH_PATH, OPERATORS_PATH, CHANGES_PATH, MARKET_PATH]
+  const recordedPaths = ['message', 'followed', 'health', 'operators', 'operators/changes', 'market-data/stream']
+  assert.deepEqual(
+    paths,
+    recordedPaths.map(path => `/nodes/${path}`)
+  )
 })
 
 test('links are opened, sealed and written as the version before reads them', () => {

@@ -201,7 +201,7 @@ function demandOwned({ ownership }: SettlingDeps, { orderId, userKey }: Order): 
   if (owner.kind === 'this') return
   const { nodeId, url } = owner.node
   throw new NotSettled(
-    `The user of ${orderId} belongs to node ${nodeId}, which other nodes reach at ${url}. Do the same there; "npm run cli -- cluster nodes" lists the nodes by name.`
+    `The user of ${orderId} belongs to node ${nodeId}, which other nodes reach at ${url}. Do the same there, or end it by itself in the console, at any node; "npm run cli -- cluster nodes" lists the nodes by name.`
   )
 }
 

@@ -124,7 +124,11 @@ export class NodeForwarder implements Forwarder {
    * Ends the wait for a node that has lost the user: at once if it is dead, as its lease has ended; after a while if it lives. A node that
    * is frozen loses its users like one that is dead.
    */
-  #watch({ userKey, hasEffect, hasResult }: ForeignRequest, nodeId: NodeId, over: AbortController): Disposable {
+  #watch(
+    { userKey, hasEffect, hasResult, answerMs = Number.POSITIVE_INFINITY }: ForeignRequest,
+    nodeId: NodeId,
+    over: AbortController
+  ): Disposable {
     const { ownership, clock, isLiving } = this.#deps
     const { formerOwnerMs, formerReadMs, formerOrderMs } = this.#limits
     const patienceMs = !hasEffect ? formerReadMs : hasResult ? formerOrderMs : formerOwnerMs
@@ -132,6 +136,7 @@ export class NodeForwarder implements Forwarder {
     let movedMs: number | null = null
     const isOver = (): boolean => {
       const nowMs = clock.monotonicMs()
+      if (nowMs - sentMs >= answerMs) return true
       if (ownership.ownerOf(userKey).kind === 'none') return nowMs - sentMs >= formerOwnerMs
       if (!this.hasMoved(userKey, nodeId)) return false
       movedMs ??= nowMs

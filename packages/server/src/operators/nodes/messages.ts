@@ -1,22 +1,18 @@
 // What the node that an operator asks wants to know of the others, and their answers.
 import { type ConnectionHealth, HEALTH_STATES, type LeftOut } from '@trunkline/core/domain/account'
 import type { ConnectionId } from '@trunkline/core/domain/ids'
-import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import Type, { type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import Type, { type Static } from 'typebox'
+import { nullable, reader, text, uuid, uuidOf } from './forms.ts'
 
 /** The path between nodes. */
 export const OPERATORS_PATH = '/nodes/operators'
 /** Most connections in one question, and most requests in one answer: a page of a list has no more. */
 export const ROWS_MAX = 100
 
-const uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
 const timestamp = Type.Unsafe<Timestamp>({ type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' })
-const connectionId = Type.Unsafe<ConnectionId>(uuid)
-const text = Type.String({ maxLength: 4_096 })
+const connectionId = uuidOf<ConnectionId>()
 const count = Type.Integer({ minimum: 0 })
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const filter = Type.Object({
   isFailed: Type.Boolean(),
@@ -70,13 +66,4 @@ export const READ_ANSWER = {
   overview: reader(overview, 'overview'),
   requests: reader(requests, 'requests'),
   followed: reader(connections, 'connections')
-}
-
-function reader<Schema extends TSchema>(schema: Schema, what: string): (value: unknown) => Static<Schema> {
-  const compiled = Compile(schema)
-  const is = (value: unknown): value is Static<Schema> => compiled.Check(value)
-  return value => {
-    if (is(value)) return value
-    throw new Malformed(what, 'as another node sends it', value)
-  }
 }

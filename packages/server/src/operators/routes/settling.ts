@@ -1,16 +1,9 @@
-import {
-  abandonedOrders,
-  endNeverReceived,
-  endSetNeverReceived,
-  SET_ORDERS_MAX,
-  type SettlingPorts
-} from '@trunkline/core/app/operators/settling'
+import { abandonedOrders, endSetNeverReceived, SET_ORDERS_MAX } from '@trunkline/core/app/operators/settling'
 import { type ConnectionId, type OrderId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import { integer, plainText, uuidInPath } from '../../http/params.ts'
-import { nameOfSet } from '../../ops/order-set.ts'
 import { asking, entriesOf } from '../acting.ts'
-import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
+import { settlingPorts } from '../nodes/perform.ts'
 import { onlyPage } from '../paging.ts'
 import { orderRow, presentOrderRow } from '../records.ts'
 import { abandonedPage, endedSet, presentAbandoned, setTicket, settlingTicket } from '../settling-records.ts'
@@ -42,8 +35,9 @@ nothing ends them: look for each in the account at the broker, and inform its ow
     summary: 'End an order that the broker never received',
     description: `An order of unknown outcome is then \`rejected\` (\`not_received\`, method \`operator\`), and its owner gets the update. Check the account at the broker first:
 the service asks the broker too, unless \`unseen\`. It refuses while the order may still be on its way, and while the broker shows one that may be it.
-With several nodes, it refuses everywhere but at the node that owns the order’s user, which the message names. A repetition is refused: the outcome is known.
-Of two at once, one ends the order, and both are answered with it.`,
+With several nodes, any of them has it done by the node that owns the order’s user. A repetition is refused: the outcome is known. Of two at once, one ends the
+order, and both are answered with it. If that node gives no answer, the order as it is stored shows whether it was ended; else the answer is \`internal\`, and it is
+unknown: read the order again before you repeat it.`,
     failures: ['order_not_found', 'order_not_settled', 'broker_unavailable'],
     params: { order_id: uuidInPath<OrderId>('The order.') },
     body: settlingTicket,
@@ -51,9 +45,9 @@ Of two at once, one ends the order, and both are answered with it.`,
     success: { status: 200, description: 'The order as it is now.', schema: orderRow },
     async handle({ caller, path, body, reply }, deps) {
       const reasons = { because: because.read(body.because, 'because'), isUnseen: body.unseen ?? false }
-      return presentOrderRow(
-        await asking(deps, reply, signal => endNeverReceived(portsOf(deps), path.order_id, reasons, entriesOf(deps, caller), signal))
-      )
+      const { order_id: orderId } = path
+      const userKey = (await deps.app.store.orders.find(orderId))?.userKey ?? null
+      return await deps.changes.end(userKey, { kind: 'end_never_received', orderId, ...reasons }, caller, reply.raw)
     }
   }),
   operation({
@@ -83,7 +77,7 @@ ends. A repetition with the same name is refused, as the set is another one then
         ...{ olderThanHours, expected, because: because.read(body.because, 'because'), isUnseen: unseen }
       }
       const entryOf = entriesOf(deps, caller)
-      const ended = await asking(deps, reply, signal => endSetNeverReceived(portsOf(deps), wanted, entryOf, signal))
+      const ended = await asking(deps, reply.raw, signal => endSetNeverReceived(settlingPorts(deps), wanted, entryOf, signal))
       const { fitting, set, orders, kept } = ended
       return {
         ...{ is_trial: expected === null, fitting, set },
@@ -93,7 +87,3 @@ ends. A repetition with the same name is refused, as the set is another one then
     }
   })
 ]
-
-function portsOf({ app: { store, clock }, settling }: OperatorDeps): SettlingPorts {
-  return { store, clock, settling, nameOfSet }
-}

@@ -7,10 +7,12 @@ import { application } from '@trunkline/core/app/application'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { Deps } from '@trunkline/core/app/deps'
 import { LocalBus } from '@trunkline/core/app/local-bus'
+import { settlingOver } from '@trunkline/core/app/orders/settle-order'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import { createUser } from '@trunkline/core/app/users/users'
 import type { Platform } from '@trunkline/core/domain/account'
 import { type NodeId, parseUserId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 import type { LogFields } from '@trunkline/core/ports/log'
 import { PlainVault } from '@trunkline/testkit/plain-vault'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
@@ -31,6 +33,9 @@ import {
 } from '../../../src/cluster/forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from '../../../src/cluster/forward/signature.ts'
 import { buildHttp, DEFAULT_OPTIONS, type HttpOptions, type ObservedRequest } from '../../../src/http/index.ts'
+import { operatorsApi } from '../../../src/operators/index.ts'
+import { ALONE } from '../../../src/operators/nodes/index.ts'
+import { RequestLog } from '../../../src/operators/request-log.ts'
 import { SystemClock } from '../../../src/ops/clock.ts'
 import { RandomIds } from '../../../src/ops/ids.ts'
 import { openStore, type SqlStore } from '../../../src/store/index.ts'
@@ -55,6 +60,7 @@ export interface NodeOptions {
   readonly forwarder?: Partial<ForwarderLimits>
   readonly clients?: Partial<NodeClientLimits & LinkLimits>
   readonly market?: Partial<MarketSessionsLimits>
+  readonly capabilities?: Partial<BrokerCapabilities>
 }
 
 export interface Logged {
@@ -71,6 +77,8 @@ export class TestNode implements AsyncDisposable {
   readonly suspected: NodeId[] = []
   /** Whether it takes the other nodes for living ones. */
   areOthersLiving = true
+  /** Whether it knows what operators have owners do. */
+  takesChanges = true
   readonly counted: string[] = []
   readonly watched: WatchedStore
   readonly clients: NodeClients
@@ -80,6 +88,7 @@ export class TestNode implements AsyncDisposable {
   readonly gateway: StreamGateway
   readonly #application: Application
   readonly #listener: NodeListener
+  readonly #operators: ReturnType<typeof operatorsApi>
   readonly #passedThrough = new Set<Duplex>()
   readonly http: FastifyInstance
   /** Stands before the routing of requests of other nodes. */
@@ -125,6 +134,12 @@ export class TestNode implements AsyncDisposable {
       forwarder,
       ...options.http
     })
+    this.#operators = operatorsApi(this.http, this.#application.app, {
+      ...{ operators: store.operators, reads: store.operatorReads, abandoned: store.audit, settling: settlingOver(this.#application.app) },
+      ...{ webhooks: buildWebhooks({ webhookNetworks: [] }, deps, { add() {} }).ports, requests: new RequestLog(() => 0) },
+      service: { startedAt: clock.now(), name: this.nodeId, version: '0.0.0', problem: async () => null },
+      ...{ others: ALONE, forwarder, publicUrl: () => this.url, login: null, sandbox: 'not_offered' }
+    })
     this.marketSessions = new OwnerMarketSessions(
       { ownership: this.ownership, clock, signer, key },
       { ...MARKET_SESSIONS_LIMITS, ...options.market }
@@ -151,7 +166,7 @@ export class TestNode implements AsyncDisposable {
       messages: { [MESSAGES]: message => void this.messages.push(message) },
       serve: (request, response) => {
         this.onPassedOn(request, response)
-        this.http.routing(request, response)
+        if (!this.takesChanges || !this.#operators.serve(request, response)) this.http.routing(request, response)
       }
     })
   }
@@ -182,6 +197,7 @@ export class TestNode implements AsyncDisposable {
     await this.clients.stop()
     this.http.server.closeAllConnections()
     await this.http.close()
+    await this.#operators.stop()
     await this.#application.stop()
   }
 }
@@ -218,7 +234,8 @@ export class Nodes implements AsyncDisposable {
     const database = await createDatabase(cluster.url)
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const store = await openStore({ kind: 'postgres', url: database.url, poolMax: 6 }, { clock, ids, log })
-    const broker = new ScriptedBroker(clock, { marketData: { ...SCRIPTED_CAPABILITIES.marketData, channels: ['quotes', 'trades'] } })
+    const marketData = { ...SCRIPTED_CAPABILITIES.marketData, channels: ['quotes', 'trades'] } as const
+    const broker = new ScriptedBroker(clock, { marketData, ...options.capabilities })
     const { platform, clientSecret } = await newPlatform(store)
     const { user, userSecret } = await createUser(
       { store, ids, hasher: HASHER, clock },
