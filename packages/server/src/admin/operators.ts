@@ -1,4 +1,4 @@
-import { CODE_MS, IDLE_MS } from '@trunkline/core/app/operators/access'
+import { CODE_MS, CODES, IDLE_MS } from '@trunkline/core/app/operators/access'
 import { type OperatorKeyId, type OperatorSessionId, parseUuid } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type OperatorKey, type OperatorSession, parseOperatorScopes } from '@trunkline/core/domain/operator'
@@ -11,7 +11,7 @@ const KEYS_MAX = 100
 
 /** Makes a code that becomes a session once. The code is in the output and nowhere else. @throws Malformed */
 export async function makeLink(
-  deps: AdminDeps,
+  deps: Pick<AdminDeps, 'ids' | 'clock' | 'hasher' | 'bus' | 'publicUrl'> & { readonly store: Pick<AdminDeps['store'], 'operators'> },
   { scopes: given }: { readonly scopes: readonly string[] },
   run: Run
 ): Promise<OperatorLink> {
@@ -20,6 +20,8 @@ export async function makeLink(
   const entry = operatorEntry(deps.clock.now(), run, 'operator.link', 'admin', { scopes: scopes.join(' ') })
   const made = { codeHash: deps.hasher.hash(code), operator: run.by, scopes, lifetimeMs: CODE_MS }
   const expiresAt = await deps.store.operators.createCode(made, entry)
+  // Others of its address may have failed too often: it is looked up all the same.
+  deps.bus?.publish({ type: 'secret_issued', of: 'key', name: CODES, secretHash: made.codeHash })
   return { code, url: deps.publicUrl === null ? null : `${deps.publicUrl}/console/#code=${code}`, scopes, expiresAt }
 }
 

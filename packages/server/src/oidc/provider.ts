@@ -1,5 +1,6 @@
 // The OIDC provider that operators log in with: its discovery, the address of a login, and who came back. The library does the protocol.
 import type { ProvenIdentity } from '@trunkline/core/app/operators/provider-login'
+import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import * as client from 'openid-client'
 import { isSafe } from '../config/oidc-settings.ts'
@@ -25,6 +26,8 @@ const FAILED_MS = 2_000
 const TOLERANCE_SECONDS = 30
 /** The parameters of the provider's redirect that are used. Others would select another flow in the library. */
 const SINGLE = ['code', 'state', 'iss', 'error']
+/** The addresses that every login needs. */
+const NEEDED = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 const UNREADABLE = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -43,11 +46,11 @@ interface Discovered {
 export class LoginProvider implements AsyncDisposable {
   readonly host: string
   readonly #options: ProviderOptions
-  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #clock: Pick<Clock, 'monotonicMs' | 'now'>
   readonly #http: ProviderHttp
   #discovered: Discovered | null = null
 
-  constructor(options: ProviderOptions, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(options: ProviderOptions, clock: Pick<Clock, 'monotonicMs' | 'now'>) {
     this.#options = options
     this.#clock = clock
     this.#http = new ProviderHttp(options.requestMs ?? REQUEST_MS)
@@ -85,6 +88,7 @@ export class LoginProvider implements AsyncDisposable {
       })
       const proven = tokens.claims()
       if (proven === undefined) throw new LoginRefused('sent no ID token')
+      this.#demandOurs(proven)
       const isWhole = [operatorClaim, grantClaim].every(name => proven[name] !== undefined && emailIsProven(proven, name))
       const more =
         isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
@@ -99,6 +103,13 @@ export class LoginProvider implements AsyncDisposable {
   /** Ends what is under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#http[Symbol.asyncDispose]()
+  }
+
+  /** What the library does not check (OpenID Connect Core, 3.1.3.7). @throws LoginRefused */
+  #demandOurs({ iat, azp }: client.IDToken): void {
+    const latest = epochMs(this.#clock.now()) / 1_000 + TOLERANCE_SECONDS
+    if (!(iat <= latest)) throw new LoginRefused('sent an ID token that was issued in the future: its clock or ours is wrong')
+    if (azp !== undefined && azp !== this.#options.clientId) throw new LoginRefused('sent an ID token that was issued to another client')
   }
 
   #configuration(): Promise<client.Configuration> {
@@ -130,6 +141,7 @@ export class LoginProvider implements AsyncDisposable {
         }
       )
       demandIssuer(configuration.serverMetadata(), issuer)
+      demandAddresses(configuration.serverMetadata())
       return configuration
     } catch (cause) {
       const fault = faultOf(cause)
@@ -139,10 +151,19 @@ export class LoginProvider implements AsyncDisposable {
 }
 
 /** The library takes some providers' documents for several issuers: one of many tenants could then name the people of another. */
-function demandIssuer({ issuer, authorization_endpoint: endpoint }: client.ServerMetadata, expected: string): void {
+function demandIssuer({ issuer }: client.ServerMetadata, expected: string): void {
   if (issuer !== expected) throw new ProviderUnavailable(`calls itself ${issuer.slice(0, 200)}, and not ${expected}`)
-  const url = URL.parse(endpoint ?? '')
-  if (url === null || !isSafe(url)) throw new ProviderUnavailable('names no address for logins that is https')
+}
+
+/** All addresses of the document are judged when it is read: it is kept for an hour, and a login would end in the middle. */
+function demandAddresses(document: client.ServerMetadata): void {
+  const given = new Map<string, unknown>(Object.entries(document))
+  const named = [...given.keys()].filter(name => name.endsWith('_endpoint') || name === 'jwks_uri')
+  for (const name of new Set([...NEEDED, ...named])) {
+    const address = given.get(name)
+    const url = typeof address === 'string' ? URL.parse(address) : null
+    if (url === null || !isSafe(url)) throw new ProviderUnavailable(`names no address that can be used as its ${name}: it must be https`)
+  }
 }
 
 /** As the provider takes it; with HTTP's own authentication unless it offers the form only. */

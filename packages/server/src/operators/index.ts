@@ -6,13 +6,12 @@ import type { OperatorGrant } from '@trunkline/core/domain/operator'
 import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { FastifyInstance } from 'fastify'
-import { FailedAttempts } from '../auth/failed-attempts.ts'
-import type { Rate } from '../auth/rate-limit.ts'
 import { Cursors } from '../http/cursor.ts'
 import type { Forwarder } from '../http/forwarder.ts'
 import type { LoginProvider } from '../oidc/provider.ts'
 import { serveText } from '../ops/static-text.ts'
 import { OperatorAccess } from './access.ts'
+import { waysIn } from './attempts.ts'
 import { OperatorCookie } from './cookie.ts'
 import type { OperatorDeps } from './deps.ts'
 import { EventWaits } from './event-wait.ts'
@@ -29,9 +28,6 @@ import { OPERATIONS } from './routes/index.ts'
 import type { NoSandbox, OwnSandbox } from './sandbox/own.ts'
 import { PREFIX, serveOperations } from './serve.ts'
 import type { ServiceState } from './service-state.ts'
-
-/** Wrong codes, sessions and keys from one address. */
-const FAILURES: Rate = { perSecond: 0.2, burst: 20 }
 
 export interface OperatorsOptions {
   readonly operators: OperatorStore
@@ -65,7 +61,7 @@ interface MountedApi {
 
 export function operatorsApi(http: FastifyInstance, app: AppDeps, options: OperatorsOptions): MountedApi {
   const { operators, requests, service, others, forwarder, publicUrl, login, sandbox, ...parts } = options
-  const attempts = new FailedAttempts(FAILURES, () => app.clock.monotonicMs())
+  const attempts = waysIn(() => app.clock.monotonicMs(), app.bus)
   const access = new OperatorAccess(
     { operators, attempts, hasher: app.hasher, ids: app.ids, clock: app.clock },
     { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: app.accessAudit }
@@ -74,7 +70,10 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
   const nodes = new OperatorNodes({ service, requests, mirrors, others, ownership, clock, log })
   const changes = new OwnersChanges({ app, settling: parts.settling, forwarder })
   const pending = new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), app)
-  const logins = login === null ? null : new ProviderLogins({ ...login, publicUrl, access, pending, attempts, operators, hasher, ids, log })
+  const logins =
+    login === null
+      ? null
+      : new ProviderLogins({ ...login, publicUrl, access, pending, attempts: attempts.provider, operators, hasher, ids, log })
   const deps: OperatorDeps = {
     ...parts,
     app,
@@ -107,6 +106,9 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
       deps.waits.stop()
       changes.stop()
     },
-    stop: () => counts.stop()
+    stop: async () => {
+      attempts[Symbol.dispose]()
+      await counts.stop()
+    }
   }
 }

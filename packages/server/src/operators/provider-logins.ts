@@ -132,13 +132,15 @@ export class ProviderLogins {
     return `${this.#deps.publicUrl()}${CALLBACK_PATH}`
   }
 
-  /** The path and query of a page of the console, as a browser reads them. */
+  /** The path and query of a page of the console, as a browser writes them: what it would read as something else is refused. */
   #pageOf(given: string): string {
     const origin = new URL(this.#deps.publicUrl()).origin
     const url = URL.parse(given, origin)
-    if (url === null || url.origin !== origin || !url.pathname.startsWith(PAGES))
-      throw new Malformed('return_to', `a page below ${PAGES}`, given)
-    return `${url.pathname}${url.search}`
+    const page = url === null ? '' : `${url.pathname}${url.search}`
+    const [written] = given.split('#', 1)
+    if (url === null || url.origin !== origin || !page.startsWith(PAGES) || page !== written)
+      throw new Malformed('return_to', `path and query of a page below ${PAGES}`, given)
+    return page
   }
 }
 

@@ -58,7 +58,7 @@ export const loginOptions = record('OperatorLoginOptions', 'How operators can lo
 export const loginTicket = ticket('ProviderLogin', {
   return_to: Type.String({
     maxLength: 1_000,
-    description: 'Path and query of the console’s page to show afterwards, such as `/console/orders`.'
+    description: 'Path and query of the console’s page to show afterwards, as a URL has them, such as `/console/orders`.'
   })
 })
 export const begunLogin = record('BegunProviderLogin', 'A login that was begun in this browser.', {

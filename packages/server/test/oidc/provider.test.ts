@@ -11,6 +11,7 @@ import { LoginRefused, ProviderUnavailable } from '../../src/oidc/faults.ts'
 import type { ProviderOptions } from '../../src/oidc/options.ts'
 import { LoginProvider, type LoginSecrets } from '../../src/oidc/provider.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
+import { providerClock } from './clock.ts'
 
 const REDIRECT = 'http://127.0.0.1:8080/admin/v1/oidc/callback'
 const ids = new RandomIds()
@@ -37,7 +38,7 @@ describe('a login provider', () => {
     kit.twists.clear()
     kit.requested.length = 0
     clock = new VirtualClock()
-    provider = new LoginProvider(over(kit.issuer), clock)
+    provider = new LoginProvider(over(kit.issuer), providerClock(clock))
     if ('after' in context) context.after(() => provider[Symbol.asyncDispose]())
   })
 
@@ -112,6 +113,10 @@ describe('a login provider', () => {
     ['of another issuer', /CLAIM_COMPARISON/, claims => kit.idToken({ ...claims, iss: 'https://evil.example' })],
     ['for another client', /CLAIM_COMPARISON/, claims => kit.idToken({ ...claims, aud: 'another-client' })],
     ['that expired', /TIMESTAMP/, claims => kit.idToken({ ...claims, iat: now() - 7_200, exp: now() - 3_600 })],
+    ['that is of the future', /issued in the future/, claims => kit.idToken({ ...claims, iat: now() + 3_600, exp: now() + 7_200 })],
+    ['that does not say when it was issued', /INVALID_RESPONSE|issued in the future/, ({ iat: _, ...claims }) => kit.idToken(claims)],
+    ['issued to another client', /another client/, claims => kit.idToken({ ...claims, azp: 'another-client' })],
+    ['issued to no client that has a name', /another client/, claims => kit.idToken({ ...claims, azp: 7 })],
     ['without a nonce', /INVALID_RESPONSE/, ({ nonce: _, ...claims }) => kit.idToken(claims)],
     ['without a signature (alg none)', /UNSUPPORTED/, claims => kit.idToken(claims, { alg: 'none' }, null)],
     ['signed with the client secret (HS256)', /UNSUPPORTED/, claims => kit.idToken(claims, { alg: 'HS256' }, CLIENT.secret)],
@@ -129,8 +134,10 @@ describe('a login provider', () => {
     })
   }
 
-  test('an ID token may be half a minute late, as clocks differ', async () => {
+  test('an ID token may be half a minute late, or early, as clocks differ', async () => {
     kit.lieInToken(claims => kit.idToken({ ...claims, iat: now() - 600, exp: now() - 10 }))
+    assert.equal((await loggedIn()).subject, 'ada')
+    kit.lieInToken(claims => kit.idToken({ ...claims, iat: now() + 10, exp: now() + 600, azp: CLIENT.id }))
     assert.equal((await loggedIn()).subject, 'ada')
   })
 
@@ -157,33 +164,51 @@ describe('a login provider', () => {
     for (const answer of ['token', 'jwks'] as const) {
       kit.twists.clear()
       kit.twists.set(answer, huge)
-      await using fresh = new LoginProvider(over(kit.issuer), clock)
+      await using fresh = new LoginProvider(over(kit.issuer), providerClock(clock))
       const login = secrets()
       const { search } = new URL(await kit.logIn(await fresh.begin(REDIRECT, login)))
       await assert.rejects(fresh.complete(REDIRECT, search, login), unavailable(/more than 262144 bytes/))
     }
     kit.twists.set('discovery', huge)
-    await using fresh = new LoginProvider(over(kit.issuer), clock)
+    await using fresh = new LoginProvider(over(kit.issuer), providerClock(clock))
     await assert.rejects(fresh.begin(REDIRECT, secrets()), unavailable(/more than 262144 bytes/))
   })
 
   test('does not take a discovery document of another issuer, or one that leads off https [S91]', async () => {
     for (const [twist, message] of [
       [{ issuer: 'https://evil.example' }, /JSON_ATTRIBUTE/],
-      [{ authorization_endpoint: 'http://evil.example/auth' }, /https/]
+      [{ authorization_endpoint: 'http://evil.example/auth' }, /authorization_endpoint/]
     ] as const) {
       kit.twists.set('discovery', body => ({ ...body, ...twist }))
-      await using fresh = new LoginProvider(over(kit.issuer), clock)
+      await using fresh = new LoginProvider(over(kit.issuer), providerClock(clock))
       await assert.rejects(fresh.begin(REDIRECT, secrets()), unavailable(message))
     }
     kit.twists.clear()
-    await using slash = new LoginProvider(over(`${kit.issuer}/`), clock)
+    await using slash = new LoginProvider(over(`${kit.issuer}/`), providerClock(clock))
     await assert.rejects(slash.begin(REDIRECT, secrets()), unavailable(/calls itself/))
-    kit.twists.set('discovery', body => ({ ...body, token_endpoint: 'http://evil.example/token' }))
-    await using fresh = new LoginProvider(over(kit.issuer), clock)
-    const login = secrets()
-    const { search } = new URL(await kit.logIn(await fresh.begin(REDIRECT, login)))
-    await assert.rejects(fresh.complete(REDIRECT, search, login), unavailable(/not https/))
+  })
+
+  const ADDRESSES = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'end_session_endpoint']
+  for (const name of ADDRESSES) {
+    test(`does not keep a discovery document whose ${name} cannot be used [S91]`, async () => {
+      const isNeeded = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'].includes(name)
+      for (const address of ['http://evil.example/x', 'javascript:x', '/token', '', 7, null, ...(isNeeded ? [undefined] : [])]) {
+        kit.twists.set('discovery', body => ({ ...body, [name]: address }))
+        await assert.rejects(
+          provider.begin(REDIRECT, secrets()),
+          unavailable(/sent an answer|names no address that can be used/),
+          String(address)
+        )
+        await clock.advance(2_000)
+      }
+      kit.twists.clear()
+      assert.equal((await loggedIn()).subject, 'ada')
+    })
+  }
+
+  test('takes a discovery document without addresses that are not needed', async () => {
+    kit.twists.set('discovery', ({ userinfo_endpoint: _, end_session_endpoint: _more, ...body }) => body)
+    assert.equal((await loggedIn()).subject, 'ada')
   })
 
   test('reads discovery once an hour, and a provider that fails once in two seconds', async () => {
@@ -203,7 +228,7 @@ describe('a login provider', () => {
   })
 
   test('says what is wrong when the client secret is', async () => {
-    await using wrong = new LoginProvider(over(kit.issuer, { clientSecret: 'wrong' }), clock)
+    await using wrong = new LoginProvider(over(kit.issuer, { clientSecret: 'wrong' }), providerClock(clock))
     const login = secrets()
     const { search } = new URL(await kit.logIn(await wrong.begin(REDIRECT, login)))
     await assert.rejects(wrong.complete(REDIRECT, search, login), unavailable(/TRUNKLINE_OIDC_CLIENT_SECRET/))
@@ -212,7 +237,7 @@ describe('a login provider', () => {
 
 test('claims that only UserInfo has are read there, of the same person only', async context => {
   const kit = await TestLoginProvider.start('userinfo')
-  const provider = new LoginProvider(over(kit.issuer), new VirtualClock())
+  const provider = new LoginProvider(over(kit.issuer), providerClock(new VirtualClock()))
   context.after(async () => {
     await provider[Symbol.asyncDispose]()
     await kit[Symbol.asyncDispose]()
@@ -239,7 +264,7 @@ test('a provider that says nothing, answers with an error, redirects or is not t
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const why = async (port: number, requestMs = PATIENCE_MS) => {
-    await using provider = new LoginProvider(over(`http://127.0.0.1:${port}`, { requestMs }), new VirtualClock())
+    await using provider = new LoginProvider(over(`http://127.0.0.1:${port}`, { requestMs }), providerClock(new VirtualClock()))
     return await provider.begin(REDIRECT, secrets()).then(
       () => 'began',
       (error: unknown) => (error instanceof ProviderUnavailable ? error.message : error)

@@ -8,17 +8,20 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import cookies from '@fastify/cookie'
 import type { RefusedAccess } from '@trunkline/core/app/access-audit'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import { LOGIN_MS } from '@trunkline/core/app/operators/provider-login'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { CLIENT, TestLoginProvider } from '@trunkline/testkit/login-provider'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { withMethods } from '@trunkline/testkit/with-methods'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
+import { makeLink } from '../../src/admin/operators.ts'
 import { CALLBACK_PATH } from '../../src/oidc/options.ts'
 import { LoginProvider } from '../../src/oidc/provider.ts'
 import { OperatorAccess } from '../../src/operators/access.ts'
+import { waysIn } from '../../src/operators/attempts.ts'
 import { OperatorCookie } from '../../src/operators/cookie.ts'
 import { PendingLoginCookie } from '../../src/operators/pending-login.ts'
 import { ProviderLogins } from '../../src/operators/provider-logins.ts'
@@ -26,6 +29,7 @@ import { RandomIds } from '../../src/ops/ids.ts'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
+import { providerClock } from '../oidc/clock.ts'
 import { testDeps } from '../store/deps.ts'
 import { copyStore } from '../store/template.ts'
 import { key, ring } from '../vault/rings.ts'
@@ -33,7 +37,6 @@ import { key, ring } from '../vault/rings.ts'
 const PUBLIC_URL = 'http://127.0.0.1:8080'
 const CALLBACK = `${PUBLIC_URL}${CALLBACK_PATH}`
 const OWN = { origin: PUBLIC_URL, 'x-trunkline-operator': '1' }
-const FAILURES = { perSecond: 0.2, burst: 20 }
 
 const ids = new RandomIds()
 const hasher = new Sha256Hasher(randomBytes(32))
@@ -66,6 +69,8 @@ describe('a login by the provider', () => {
   let clock: VirtualClock
   let noted: RefusedAccess[]
   let logged: string[]
+  let exchanged: number
+  const bus = new LocalBus({ debug() {}, info() {}, warn() {}, error() {} })
   const closing: (() => Promise<void>)[] = []
 
   before(async () => {
@@ -85,6 +90,7 @@ describe('a login by the provider', () => {
     clock = new VirtualClock()
     noted = []
     logged = []
+    exchanged = 0
     kit.identity = { sub: 'ada', email: 'ada@example.com', email_verified: true, groups: ['traders'] }
     kit.twists.clear()
   })
@@ -94,17 +100,22 @@ describe('a login by the provider', () => {
     const http = Fastify()
     await http.register(cookies)
     const publicUrl = () => PUBLIC_URL
-    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
-    const { operators } = store
+    const attempts = waysIn(() => clock.monotonicMs(), bus)
+    const operators = withMethods(store.operators, {
+      exchange: (...given: Parameters<typeof store.operators.exchange>) => {
+        exchanged += 1
+        return store.operators.exchange(...given)
+      }
+    })
     const access = new OperatorAccess(
       { operators, attempts, hasher, ids, clock },
       { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: { note: refused => void noted.push(refused) } }
     )
     const log = (message: string, facts?: object) => void logged.push(`${message} ${JSON.stringify(facts)}`)
     const options = { issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, request: 'openid email groups', requestMs: PATIENCE_MS }
-    const provider = new LoginProvider({ ...options, operatorClaim: 'email', grantClaim: 'groups' }, clock)
+    const provider = new LoginProvider({ ...options, operatorClaim: 'email', grantClaim: 'groups' }, providerClock(clock))
     const logins = new ProviderLogins({
-      ...{ provider, name: 'Our company', publicUrl, access, attempts, operators, hasher, ids },
+      ...{ provider, name: 'Our company', publicUrl, access, attempts: attempts.provider, operators, hasher, ids },
       grants: [{ value: 'traders', scopes: ['read', 'manage'] }],
       pending: new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), { vault: new EnvelopeVault(ring(master)), clock }),
       log: { debug: log, info: log, warn: log, error: log }
@@ -116,6 +127,7 @@ describe('a login by the provider', () => {
     http.post<{ Body: { text: string } }>('/begin', async (request, reply) => ({
       url: await logins.begin(request, reply, request.body.text)
     }))
+    http.post<{ Body: { text: string } }>('/enter', async (request, reply) => access.enter(request, reply, request.body.text))
     http.post<{ Body: { text: string } }>('/complete', async (request, reply) => logins.complete(request, reply, request.body.text))
     closing.push(async () => {
       await http.close()
@@ -134,6 +146,11 @@ describe('a login by the provider', () => {
     const back = new URL(await kit.logIn(url))
     assert.equal(`${back.origin}${back.pathname}`, CALLBACK)
     return back.search
+  }
+  /** As the command line makes it, in a service that runs. */
+  const madeCode = async (): Promise<string> => {
+    const run = { by: 'ada@host', signal: new AbortController().signal, progress() {} }
+    return (await makeLink({ store, ids, clock, hasher, bus, publicUrl: null }, { scopes: ['read'] }, run)).code
   }
   const sessions = () => store.operators.sessions(1_800_000, 1_000)
 
@@ -263,7 +280,14 @@ describe('a login by the provider', () => {
       '/',
       '',
       'javascript:alert(1)',
-      '/\t/evil.example/console/'
+      '/\t/evil.example/console/',
+      '/console/\t/x',
+      '/console/\n/evil.example',
+      '/console/\\evil.example',
+      ' /console/',
+      `${PUBLIC_URL}/console/`,
+      '/console/../console/orders',
+      '/console/a b'
     ])
       assert.equal((await new Browser().post(at, '/begin', page)).body.code, 'field_invalid', page)
     const browser = new Browser()
@@ -279,6 +303,23 @@ describe('a login by the provider', () => {
     assert.deepEqual(codes.slice(0, 19), Array(19).fill('credentials_invalid'))
     assert.deepEqual(codes.slice(-2), ['rate_limited', 'rate_limited'])
     assert.equal(noted.length, 20)
+    const code = await madeCode()
+    assert.equal((await new Browser().post(at, '/enter', code)).status, 200, 'a code of the same address is another way in')
+  })
+
+  test('wrong codes of others at an address keep no code out that was just made, and are looked up 300 times', async () => {
+    const at = await node()
+    const codes = new Map<unknown, number>()
+    for (let tries = 0; tries < 320; tries++) {
+      const { body } = await new Browser().post(at, '/enter', `oc_${tries}`)
+      codes.set(body.code, (codes.get(body.code) ?? 0) + 1)
+    }
+    assert.deepEqual([exchanged <= 301, [...codes.keys()]], [true, ['credentials_invalid', 'rate_limited']])
+    const code = await madeCode()
+    const entered = await new Browser().post(at, '/enter', code)
+    assert.equal(entered.status, 200, JSON.stringify(entered.body))
+    const again = await new Browser().post(at, '/enter', code)
+    assert.equal(again.body.code, 'rate_limited', 'a code that was used is a wrong one')
   })
 
   test('a provider that is down is said to be, in the answer and in the log; codes need none', async () => {

@@ -14,6 +14,8 @@ export const CODE_MS = 600_000
 export const SESSION_MS = 12 * 3_600_000
 /** A session that is not used for this long has ended. */
 export const IDLE_MS = 1_800_000
+/** The name under which new codes are announced on the bus. Attempts have none: nobody says whose code it is. */
+export const CODES = 'operator code'
 const LENGTH_MAX = 128
 
 /** A proven operator. */
@@ -24,16 +26,25 @@ export interface OperatorCaller extends RequestOrigin {
   readonly session: OperatorSession | null
 }
 
+/** Limits of wrong attempts, apart for each way in. */
+export interface OperatorAttempts {
+  readonly code: AttemptLimits
+  readonly session: AttemptLimits
+  readonly key: AttemptLimits
+}
+
 export interface OperatorAccessDeps {
   readonly operators: OperatorStore
   readonly hasher: Pick<Hasher, 'hash'>
   readonly ids: Ids
   readonly clock: Pick<Clock, 'now'>
-  readonly attempts: AttemptLimits
+  readonly attempts: OperatorAttempts
 }
 
 /** What a look-up of a secret stands on. */
-type Looking = Pick<OperatorAccessDeps, 'hasher' | 'attempts'>
+interface Looking extends Pick<OperatorAccessDeps, 'hasher'> {
+  readonly attempts: AttemptLimits
+}
 
 /** One message for every cause, so that it discloses nothing. */
 const INVALID = 'The operator’s credentials are missing, invalid or expired. Log in with a new code: npm run cli -- operator link'
@@ -48,28 +59,33 @@ export async function exchangeCode(
   code: string,
   from: RequestOrigin
 ): Promise<{ readonly session: OperatorSession; readonly secret: string }> {
-  const { ids, hasher, clock, operators } = deps
+  const { ids, hasher, clock, operators, attempts } = deps
   const secret = ids.secret('os_')
   const sessionId = ids.uuid<OperatorSessionId>()
   const made = { sessionId, secretHash: hasher.hash(secret), lifetimeMs: SESSION_MS }
   const auditOf = (operator: string) => operatorAudit(clock, { ...from, operator }, 'operator.login', sessionId)
-  const session = await proven(deps, code, from, codeHash => operators.exchange(codeHash, made, auditOf))
+  const session = await proven({ hasher, attempts: attempts.code }, code, from, codeHash => operators.exchange(codeHash, made, auditOf))
   return { session, secret }
 }
 
 /** The operator whose session has this secret. @throws ServiceError credentials_invalid, rate_limited */
 export async function operatorOfSession(deps: OperatorAccessDeps, secret: string, from: RequestOrigin): Promise<OperatorCaller> {
-  const session = await proven(deps, secret, from, hash => deps.operators.useSession(hash, IDLE_MS))
+  const { hasher, attempts, operators } = deps
+  const session = await proven({ hasher, attempts: attempts.session }, secret, from, hash => operators.useSession(hash, IDLE_MS))
   return { ...from, operator: session.operator, scopes: session.scopes, session }
 }
 
 /** The operator's program whose key this is. @throws ServiceError credentials_invalid, rate_limited */
 export async function operatorOfKey(
-  deps: Looking & { readonly operators: Pick<OperatorStore, 'useKey'> },
+  deps: Pick<OperatorAccessDeps, 'hasher'> & {
+    readonly operators: Pick<OperatorStore, 'useKey'>
+    readonly attempts: Pick<OperatorAttempts, 'key'>
+  },
   secret: string,
   from: RequestOrigin
 ): Promise<OperatorCaller> {
-  const key = await proven(deps, secret, from, hash => deps.operators.useKey(hash))
+  const { hasher, attempts, operators } = deps
+  const key = await proven({ hasher, attempts: attempts.key }, secret, from, hash => operators.useKey(hash))
   return { ...from, operator: `${key.createdBy} (key ${key.name})`, scopes: key.scopes, session: null }
 }
 
