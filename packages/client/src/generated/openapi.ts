@@ -585,13 +585,21 @@ export interface WebhookEndpoint {
   readonly failing_since: string | null
 }
 
-/** What was logged and not received yet. */
+/** What was logged, passes the filter, and was not received yet. */
 export interface WebhookLag {
-  /** Users with such updates; counted up to 10,000. */
+  /** Users with such updates. */
   readonly users: number
-  /** Their updates, also those that the filter will pass over. */
+  /**
+   * Their updates. Those that the filter passes over are not counted; what the log has no more counts as one for
+   * each user (`events_erased`).
+   */
   readonly updates: number
-  /** When the oldest of these updates was logged; null: there is none. */
+  /**
+   * Whether there may be more: counting ends at 10,000 users, and with a filter at 10,000 updates that it was
+   * asked about.
+   */
+  readonly is_lower_bound: boolean
+  /** When the oldest of these updates was logged; null: the log has none of them. */
   readonly oldest_at: string | null
 }
 
@@ -642,6 +650,39 @@ export interface DeletedWebhookEndpoint {
 export interface WebhookKeyRotation {
   /** How long the old keys sign beside the new ones. */
   readonly overlap_hours?: number | undefined
+}
+
+/** A test message that was sent, and how the attempt ended. */
+export interface WebhookTest {
+  readonly delivery_id: string
+  /** The `webhook-id`: the same for each attempt of a message. */
+  readonly message_id: string
+  /** Why the attempt was made. */
+  readonly reason: 'event' | 'retry' | 'replay' | 'test'
+  /** Null: a test message. */
+  readonly user_id: string | null
+  /** The first update of the message; null: a test message. */
+  readonly from_seq: number | null
+  /** The last one. */
+  readonly to_seq: number | null
+  /** How many updates it has. */
+  readonly updates: number
+  /** From 1, for each message. */
+  readonly attempt: number
+  readonly started_at: string
+  /** Until the answer had ended, or the attempt had failed. */
+  readonly took_ms: number
+  /** Of the answer; null: there was none. */
+  readonly status: number | null
+  /**
+   * Null: the endpoint answered with a status from 200 to 299. `status`: it answered with another one; `redirect`:
+   * redirects are not followed.
+   */
+  readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null
+  /** When the message is tried again; null: it is not. */
+  readonly retry_at: string | null
+  /** Null: it was sent, and it is not known whether it was kept. */
+  readonly is_kept: boolean | null
 }
 
 /** One attempt to send a message. */
@@ -1498,7 +1539,7 @@ export interface TestWebhookEndpointCall {
   }
   readonly query: Readonly<Record<never, never>>
   readonly body: undefined
-  readonly answer: WebhookDelivery
+  readonly answer: WebhookTest
   readonly hasPages: false
 }
 /** Send a test message */

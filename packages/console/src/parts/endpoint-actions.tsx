@@ -2,11 +2,11 @@
 import type { ReactNode } from 'react'
 import { change } from '../api.ts'
 import { tookText } from '../format.ts'
-import type { WebhookDelivery, WebhookEndpointDetail, WebhookEndpointWithSecret } from '../generated/admin.ts'
+import type { WebhookEndpointDetail, WebhookEndpointWithSecret, WebhookTest } from '../generated/admin.ts'
 import { Action, Checks, checkedIn, TextInput, textIn } from './action.tsx'
 import { CopyText } from './copy.tsx'
 import { Facts } from './facts.tsx'
-import { Status, Value } from './values.tsx'
+import { Missing, Status, Value } from './values.tsx'
 
 type Topic = NonNullable<WebhookEndpointDetail['topics']>[number]
 type OrderStatus = NonNullable<WebhookEndpointDetail['order_statuses']>[number]
@@ -212,13 +212,23 @@ function Replay({ platform, endpoint }: EndpointProps): ReactNode {
   )
 }
 
-function Attempt({ failure, status, took_ms: took }: WebhookDelivery): ReactNode {
+function Attempt({ failure, status, took_ms: took, is_kept: isKept }: WebhookTest): ReactNode {
   return (
     <Facts
       facts={[
         ['Outcome', <Status key="outcome" status={failure ?? 'delivered'} />],
         ['Status', <Value key="status" value={status} nullMeans="no answer" />],
-        ['Took', tookText(took)]
+        ['Took', tookText(took)],
+        [
+          'Kept',
+          isKept === null ? (
+            <Missing key="kept" />
+          ) : isKept ? (
+            'yes, among the attempts'
+          ) : (
+            'no: it was sent, and the database takes no writes'
+          )
+        ]
       ]}
     />
   )

@@ -34,17 +34,29 @@ export interface WebhookRequests {
   /** Seconds until the endpoint may be sent a test message; null: now, and this one is counted. See {@link TESTS_PER_MINUTE}. */
   countTest(endpointId: WebhookEndpointId): number | null
   /** Makes one attempt with a test message, and resolves when it has ended, whichever way: within 5 s. */
-  test(endpoint: KnownWebhookEndpoint): Promise<WebhookDelivery>
+  test(endpoint: KnownWebhookEndpoint): Promise<WebhookTest>
   /**
    * Begins to send these events again, at most `REPLAY_EVENTS_MAX`, in the background of this node, message by message. It ends early
    * when the endpoint is disabled or removed, the node stops, or {@link REPLAY_FAILURES_MAX} attempts in a row have failed: what was sent
    * is among the deliveries.
-   * @returns false if as many replays as the node carries out at once are under way; nothing was begun
+   * @returns false if {@link REPLAYS_MAX} are under way at the node, or {@link PLATFORM_REPLAYS_MAX} of the platform; nothing was begun
    */
   replay(endpoint: KnownWebhookEndpoint, events: WebhookReplay): boolean
   /** The body that was sent, as text; null if it cannot be made again: events were erased. */
   bodyOf(endpoint: WebhookEndpoint, delivery: WebhookDelivery): Promise<string | null>
 }
+
+/** A test message that was sent. */
+export interface WebhookTest {
+  readonly delivery: WebhookDelivery
+  /** Whether it is among the deliveries; false: the database took no writes; null: it is not known. */
+  readonly isKept: boolean | null
+}
+
+/** Replays that a node carries out at once. */
+export const REPLAYS_MAX = 4
+/** Of these, a platform's. */
+export const PLATFORM_REPLAYS_MAX = 2
 
 /** Failures in a row that end a replay. */
 export const REPLAY_FAILURES_MAX = 5

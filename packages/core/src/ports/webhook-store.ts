@@ -101,13 +101,22 @@ export interface WebhookCursorStore {
    * @throws StoreUnavailable also when another node owns the user: nothing was written.
    */
   progress(step: WebhookProgress): Promise<boolean>
-  /** How far the endpoint is behind: users and events, and when the oldest of those events was logged. The counts end at 10,000 users. */
-  lag(endpointId: WebhookEndpointId): Promise<WebhookLag>
+  /** How far the endpoint is behind: what it would be sent now. Zeros and null if it is unknown. */
+  lag(endpoint: Pick<WebhookEndpoint, 'endpointId' | 'filter'>): Promise<WebhookLag>
 }
 
+/** Counting an endpoint's lag ends at so many users whose logs go on after their cursors, and so many events that a filter was asked about. */
+export const LAG_USERS_MAX = 10_000
+export const LAG_EVENTS_MAX = 10_000
+
+/** What an endpoint would be sent: events that pass its filter, and for a user whose events were erased, one that says so. */
 export interface WebhookLag {
+  /** Users with such events. */
   readonly users: number
   readonly events: number
+  /** Counting ended at a bound: there are at least so many. */
+  readonly isLowerBound: boolean
+  /** When the oldest of those counted was logged; null: none of them is in the log. */
   readonly oldestAt: Timestamp | null
 }
 

@@ -88,7 +88,7 @@ export async function replayWebhook(deps: AdminDeps, { platform, endpointId, wan
 }
 
 /** One attempt with a test message. @throws AdminRefused also if no service runs */
-export async function testWebhook(deps: AdminDeps, { platform, endpointId }: NamedWebhook, run: Run): Promise<ShownDelivery> {
+export async function testWebhook(deps: AdminDeps, { platform, endpointId }: NamedWebhook, run: Run): Promise<WebhookTest> {
   const caller = await operatorFor(deps, platform, run)
   const running = depsOf(deps, sendingOf(deps))
   return await asRefusal(() => sendTest(running, caller, idOf(endpointId)))

@@ -1,8 +1,9 @@
 import type { ShownDelivery } from '@trunkline/core/app/webhooks/deliveries'
 import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
 import type { EventTopic, WebhookEndpoint } from '@trunkline/core/domain/webhook'
+import type { WebhookLag } from '@trunkline/core/ports/webhook-store'
 import type { WebhookSecretView, WebhookView } from '../admin/webhook-operations.ts'
-import { presentDelivery, presentEndpoint, presentLag } from '../wire/webhook.ts'
+import { presentDelivery, presentEndpoint, presentLag, presentTest } from '../wire/webhook.ts'
 import { aligned, CommandFailed, type Common, type Console, counted, outJson, shownTime } from './console.ts'
 import { perform } from './operator.ts'
 import { shown } from './shown.ts'
@@ -28,7 +29,7 @@ export async function listWebhooks(console: Console, { platform, json }: OfPlatf
     ...[endpoint.endpointId, endpoint.disabled?.reason ?? 'enabled'],
     endpoint.lastSuccessAt === null ? 'never' : shownTime(endpoint.lastSuccessAt),
     endpoint.failingSince === null ? '-' : shownTime(endpoint.failingSince),
-    lag.oldestAt === null ? '-' : `${counted(lag.events, 'update')}, since ${shownTime(lag.oldestAt)}`,
+    shownLag(lag),
     // The path may be a secret of the platform.
     ...[new URL(endpoint.url).host, endpoint.description]
   ])
@@ -106,8 +107,10 @@ function wantedOf({ message, user, from, to }: ReplayOptions) {
 export async function testWebhook(console: Console, endpointId: string, { platform, json }: OfPlatform): Promise<void> {
   const found = await perform(console, 'webhook.test', { platform, endpointId })
   const { failure, answer, tookMs } = found.delivery
-  if (json) outJson(console, presentDelivery(found))
+  if (json) outJson(console, presentTest(found))
   else console.out(`${failure === null ? 'Received' : `Failed (${failure})`}: ${answer?.status ?? 'no answer'}, after ${tookMs} ms.\n`)
+  if (!json && found.isKept !== true)
+    console.out(`It was sent, and ${found.isKept === null ? 'may not be' : 'is not'} among the deliveries: the database takes no writes.\n`)
   if (failure !== null) throw new CommandFailed(1)
 }
 
@@ -133,6 +136,12 @@ function secrets({ endpoint, publicKeys, secret }: WebhookSecretView): string {
 
 function nameOf({ endpointId, url }: WebhookEndpoint): string {
   return `${endpointId} (${shown(new URL(url).host)})`
+}
+
+function shownLag({ events, isLowerBound, oldestAt }: WebhookLag): string {
+  if (events === 0 && !isLowerBound) return '-'
+  const waiting = `${isLowerBound ? 'at least ' : ''}${counted(events, 'update')}`
+  return oldestAt === null ? waiting : `${waiting}, since ${shownTime(oldestAt)}`
 }
 
 function wire({ endpoint, lag }: WebhookView): object {

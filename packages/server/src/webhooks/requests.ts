@@ -1,13 +1,21 @@
 // Test messages and replays, which a platform asks for. They move no cursor.
-import type { UserId, WebhookEndpointId } from '@trunkline/core/domain/ids'
+import type { PlatformId, UserId, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
-import type { EventStore, LoggedEvent, Store } from '@trunkline/core/ports/store'
+import { CommitUnknown, type EventStore, type LoggedEvent, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import type { Vault } from '@trunkline/core/ports/vault'
-import { REPLAY_FAILURES_MAX, TESTS_PER_MINUTE, type WebhookReplay, type WebhookRequests } from '@trunkline/core/ports/webhook-requests'
+import {
+  PLATFORM_REPLAYS_MAX,
+  REPLAY_FAILURES_MAX,
+  REPLAYS_MAX,
+  TESTS_PER_MINUTE,
+  type WebhookReplay,
+  type WebhookRequests,
+  type WebhookTest
+} from '@trunkline/core/ports/webhook-requests'
 import type { KnownWebhookEndpoint, WebhookDelivery, WebhookStore } from '@trunkline/core/ports/webhook-store'
 import { RateLimiter, type SharedLimits } from '../auth/rate-limit.ts'
 import type { Exchange } from './exchange.ts'
@@ -33,8 +41,6 @@ export interface RequestsDeps {
   readonly sharedLimits?: SharedLimits | null
 }
 
-/** At once, at this node. */
-const REPLAYS_MAX = 4
 const TESTS = { perSecond: TESTS_PER_MINUTE / 60, burst: TESTS_PER_MINUTE }
 /** Endpoints whose test messages are counted at once. */
 const TESTED_MAX = 10_000
@@ -47,7 +53,8 @@ interface Replay extends WebhookReplay {
 
 export class SentOnRequest implements WebhookRequests {
   readonly #deps: RequestsDeps
-  readonly #running = new Set<Promise<void>>()
+  /** Replays, with the platforms that asked for them. */
+  readonly #running = new Map<Promise<void>, PlatformId>()
   readonly #tests: RateLimiter
   #isStopping = false
 
@@ -60,17 +67,20 @@ export class SentOnRequest implements WebhookRequests {
     return this.#tests.take(endpointId, this.#deps.clock.monotonicMs()).retryAfterSeconds
   }
 
-  async test(known: KnownWebhookEndpoint): Promise<WebhookDelivery> {
+  async test(known: KnownWebhookEndpoint): Promise<WebhookTest> {
     const messageId = `msg_test_${this.#deps.ids.uuid()}`
-    return await this.#attempt(known, { messageId, body: TEST_BODY }, { userKey: null, events: null, reason: 'test' })
+    const delivery = await this.#attempt(known, { messageId, body: TEST_BODY }, { userKey: null, events: null, reason: 'test' })
+    return { delivery, isKept: await this.#keepIfPossible(delivery) }
   }
 
   replay(known: KnownWebhookEndpoint, events: WebhookReplay): boolean {
-    if (this.#isStopping || this.#running.size >= REPLAYS_MAX) return false
+    const { platformId } = known.endpoint
+    const ofPlatform = [...this.#running.values()].filter(other => other === platformId)
+    if (this.#isStopping || this.#running.size >= REPLAYS_MAX || ofPlatform.length >= PLATFORM_REPLAYS_MAX) return false
     const running = this.#replay(known, events)
       .catch(cause => this.#deps.log.warn('a replay of webhooks ended early', { endpointId: known.endpoint.endpointId, cause }))
       .finally(() => this.#running.delete(running))
-    this.#running.add(running)
+    this.#running.set(running, platformId)
     return true
   }
 
@@ -87,7 +97,7 @@ export class SentOnRequest implements WebhookRequests {
   /** Waits for the attempts on their way. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    await Promise.all(this.#running)
+    await Promise.all(this.#running.keys())
   }
 
   async #replay(known: KnownWebhookEndpoint, { userKey, from, to, filter }: WebhookReplay): Promise<void> {
@@ -106,8 +116,9 @@ export class SentOnRequest implements WebhookRequests {
       const { from: first, to: last, firstEventId, count } = message
       const events = { from: first, to: last, firstEventId, count }
       const wanted = filter ?? present.endpoint.filter
-      const { failure } = await this.#attempt(present, message, { userKey, events, reason: 'replay', filter: wanted })
-      failures = failure === null ? 0 : failures + 1
+      const delivery = await this.#attempt(present, message, { userKey, events, reason: 'replay', filter: wanted })
+      await this.#deps.store.webhooks.deliveries.add(delivery)
+      failures = delivery.failure === null ? 0 : failures + 1
     }
   }
 
@@ -129,7 +140,7 @@ export class SentOnRequest implements WebhookRequests {
     { messageId, body }: Pick<WebhookMessage, 'messageId' | 'body'>,
     about: Pick<WebhookDelivery, 'userKey' | 'events' | 'reason' | 'filter'>
   ): Promise<WebhookDelivery> {
-    const { clock, exchange, ids, meter, store, vault } = this.#deps
+    const { clock, exchange, ids, meter, vault } = this.#deps
     const signer = new WebhookSigner(openWebhookKeys(vault, endpoint, keys))
     const startedAt = clock.now()
     const begun = clock.monotonicMs()
@@ -141,7 +152,18 @@ export class SentOnRequest implements WebhookRequests {
       ...{ answer, failure, retryAt: null }
     }
     meter.count('webhook_attempts_total', { outcome: failure ?? 'succeeded' })
-    await store.webhooks.deliveries.add(delivery)
     return delivery
+  }
+
+  /** The message was sent: that this cannot be kept is no failure of the request. Null if it is not known. */
+  async #keepIfPossible(delivery: WebhookDelivery): Promise<boolean | null> {
+    try {
+      await this.#deps.store.webhooks.deliveries.add(delivery)
+      return true
+    } catch (cause) {
+      if (!(cause instanceof StoreUnavailable || cause instanceof CommitUnknown)) throw cause
+      this.#deps.log.warn('a test message was sent, and the attempt could not be kept', { endpointId: delivery.endpointId, cause })
+      return cause instanceof CommitUnknown ? null : false
+    }
   }
 }

@@ -41,7 +41,7 @@ export interface SenderLimits {
   readonly waitingMax: number
   /** Attempts at once, over all endpoints. Slow endpoints have half of them together. */
   readonly places: number
-  /** Of these, a platform's. */
+  /** Of these, a platform's, which has no more than half as many as are free, either. */
   readonly platformPlaces: number
 }
 
@@ -304,10 +304,9 @@ export class WebhookSender {
     const leave = this.#places.take(queue)
     const ended = this.#step(queue, chain, work).finally(() => {
       this.#running.delete(chain)
-      const next = leave()
-      if (next !== null) this.#eager.add(next)
-      // Of a platform that had all its places, another endpoint may go on.
-      for (const other of this.#endpoints.of(queue.endpoint.platformId)) if (other.hasWork) this.#eager.add(other)
+      for (const next of leave()) this.#eager.add(next)
+      // The endpoint's own next user, which found it at its bound.
+      if (queue.hasWork) this.#eager.add(queue)
       this.#admit()
     })
     this.#running.set(chain, ended)

@@ -1,7 +1,7 @@
 // URLs of endpoints: their form, and what can be judged before their names are resolved.
 import { isIP } from 'node:net'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { PublicAddresses } from './public-addresses.ts'
+import type { AddressJudgement, PublicAddresses } from './public-addresses.ts'
 
 /** Where an endpoint is. */
 export interface WebhookUrl {
@@ -20,6 +20,10 @@ const HTTPS_PORT = 443
 const HTTP_PORT = 80
 /** Parsers of URLs drop or rewrite these, and differ in it. */
 const AMBIGUOUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u
+/** What a newcomer meets first, with a receiver on the same machine. */
+const HOW_TO_ALLOW = 'the operator allows with TRUNKLINE_WEBHOOK_NETWORKS (for this machine: 127.0.0.0/8)'
+const LOOPBACK = ['127.0.0.1', '::1']
+const LOCAL_NAME = /(^|\.)localhost$/
 const NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
@@ -28,12 +32,16 @@ const NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-
  */
 export function parseWebhookUrl(text: string, addresses: PublicAddresses): WebhookUrl {
   const url = formed(text)
-  const judgement = url.isAddress ? addresses.judge(url.host) : null
-  if (judgement === 'refused') throw new Malformed('url', 'a public address, or one of TRUNKLINE_WEBHOOK_NETWORKS', url.host)
+  const judgement = judgementOf(url, addresses)
+  if (judgement === 'refused') throw new Malformed('url', `a public address, or one that ${HOW_TO_ALLOW}`, url.host)
   // Of a name it is not known yet whether it is in an allowed network.
   const mayBeAllowed = judgement === null ? addresses.allowsAny : judgement === 'allowed'
   if (!mayBeAllowed && !isForPublic(url))
-    throw new Malformed('url', 'https on port 443 or 1024 to 65535', `${url.isHttps ? 'https' : 'http'} on port ${url.port}`)
+    throw new Malformed(
+      'url',
+      `https on port 443 or 1024 to 65535, or an address that ${HOW_TO_ALLOW}`,
+      `${url.isHttps ? 'https' : 'http'} on port ${url.port}`
+    )
   return url
 }
 
@@ -60,6 +68,13 @@ function formed(text: string): WebhookUrl {
     throw new Malformed('url', `at most ${URL_CHARS_MAX} characters in ASCII`, `${url.href.length} characters`)
   if (url.port === '0') throw new Malformed('url', 'a port from 1 to 65535', '0')
   return { href: url.href, isHttps, host, isAddress, port: url.port === '' ? (isHttps ? HTTPS_PORT : HTTP_PORT) : Number(url.port) }
+}
+
+/** Null for a name; `localhost` is one whose addresses are known. */
+function judgementOf({ host, isAddress }: WebhookUrl, addresses: PublicAddresses): AddressJudgement | null {
+  if (isAddress) return addresses.judge(host)
+  if (!LOCAL_NAME.test(host)) return null
+  return LOOPBACK.some(address => addresses.judge(address) === 'allowed') ? 'allowed' : 'refused'
 }
 
 /** An empty user is dropped by the parser. */

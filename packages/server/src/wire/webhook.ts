@@ -2,8 +2,8 @@ import type { ShownDelivery } from '@trunkline/core/app/webhooks/deliveries'
 import type { EndpointEdit } from '@trunkline/core/app/webhooks/endpoints'
 import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import { DISABLED_REASONS, EVENT_TOPICS, type WebhookEndpoint, type WebhookFilter } from '@trunkline/core/domain/webhook'
-import { REPLAY_EVENTS_MAX } from '@trunkline/core/ports/webhook-requests'
-import { WEBHOOK_FAILURES, type WebhookLag } from '@trunkline/core/ports/webhook-store'
+import { REPLAY_EVENTS_MAX, type WebhookTest } from '@trunkline/core/ports/webhook-requests'
+import { LAG_EVENTS_MAX, LAG_USERS_MAX, WEBHOOK_FAILURES, type WebhookLag } from '@trunkline/core/ports/webhook-store'
 import Type, { type Static } from 'typebox'
 import { nullable, oneOf, page, record, ticket, timestamp, uuid } from './common.ts'
 
@@ -79,10 +79,16 @@ const publicKeys = Type.Array(Type.String(), {
   description: 'Ed25519 keys (`whpk_…`) whose signatures (`v1a`) messages have now, the current one first.'
 })
 
-const lag = record('WebhookLag', 'What was logged and not received yet.', {
-  users: Type.Integer({ description: 'Users with such updates; counted up to 10,000.' }),
-  updates: Type.Integer({ description: 'Their updates, also those that the filter will pass over.' }),
-  oldest_at: nullable(timestamp, 'When the oldest of these updates was logged; null: there is none.')
+const lag = record('WebhookLag', 'What was logged, passes the filter, and was not received yet.', {
+  users: Type.Integer({ description: 'Users with such updates.' }),
+  updates: Type.Integer({
+    description:
+      'Their updates. Those that the filter passes over are not counted; what the log has no more counts as one for each user (`events_erased`).'
+  }),
+  is_lower_bound: Type.Boolean({
+    description: `Whether there may be more: counting ends at ${LAG_USERS_MAX.toLocaleString('en-US')} users, and with a filter at ${LAG_EVENTS_MAX.toLocaleString('en-US')} updates that it was asked about.`
+  }),
+  oldest_at: nullable(timestamp, 'When the oldest of these updates was logged; null: the log has none of them.')
 })
 
 export const endpointRecord = record('WebhookEndpoint', 'An endpoint that receives updates.', endpointFields)
@@ -134,6 +140,13 @@ const deliveryFields = {
 }
 
 export const deliveryRecord = record('WebhookDelivery', 'One attempt to send a message.', deliveryFields)
+export const testRecord = record('WebhookTest', 'A test message that was sent, and how the attempt ended.', {
+  ...deliveryFields,
+  is_kept: nullable(
+    Type.Boolean({ description: 'Whether it is among the deliveries. False: it was sent, and could not be kept.' }),
+    'Null: it was sent, and it is not known whether it was kept.'
+  )
+})
 export const deliveryPage = page('WebhookDeliveryPage', deliveryRecord)
 export const deliveryDetail = record('WebhookDeliveryDetail', 'One attempt, with what was sent and answered.', {
   ...deliveryFields,
@@ -182,8 +195,12 @@ export function presentEndpoint(endpoint: WebhookEndpoint): Static<typeof endpoi
   }
 }
 
-export function presentLag({ users, events, oldestAt }: WebhookLag): Static<typeof endpointDetail>['lag'] {
-  return { users, updates: events, oldest_at: oldestAt }
+export function presentLag({ users, events, isLowerBound, oldestAt }: WebhookLag): Static<typeof endpointDetail>['lag'] {
+  return { users, updates: events, is_lower_bound: isLowerBound, oldest_at: oldestAt }
+}
+
+export function presentTest({ delivery, isKept }: WebhookTest): Static<typeof testRecord> {
+  return { ...presentDelivery({ delivery, userId: null }), is_kept: isKept }
 }
 
 export function presentDelivery({ delivery, userId }: ShownDelivery): Static<typeof deliveryRecord> {

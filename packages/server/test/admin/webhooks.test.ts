@@ -64,7 +64,7 @@ test('webhook endpoints by operators', async context => {
     assert.notEqual(rotated.secret, secret)
     assert.equal(rotated.publicKeys[1], publicKeys[0])
     const [listed] = await admin.perform('webhook.list', { platform }, run())
-    assert.deepEqual([listed?.endpoint.url, listed?.lag], [fields.url, { users: 0, events: 0, oldestAt: null }])
+    assert.deepEqual([listed?.endpoint.url, listed?.lag], [fields.url, { users: 0, events: 0, isLowerBound: false, oldestAt: null }])
     const by = { by: 'tester@here', platform_id: platform }
     assert.deepEqual(await actionsOf(store, platform), [
       { actor: 'operator', action: 'webhook_endpoint.rotate_keys', detail: { ...by, overlap_hours: 1 } },

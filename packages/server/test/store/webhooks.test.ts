@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ALL_PARTITIONS } from '@trunkline/core/domain/partition'
-import type { WebhookBacklog } from '@trunkline/core/ports/webhook-store'
+import { LAG_EVENTS_MAX, LAG_USERS_MAX, type WebhookBacklog } from '@trunkline/core/ports/webhook-store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { Client } from 'pg'
@@ -77,4 +77,50 @@ test('all but the newest deliveries of each endpoint are erased, step by step', 
   })
   const at = (...ms: number[]) => ms.map(make.at)
   assert.deepEqual(await Promise.all(left), [at(4, 5, 6), at(2, 3, 4), at(0, 1, 2)])
+})
+
+test('what an endpoint is behind by is counted up to a bound of users, and with a filter of events, and is then a lower bound', async t => {
+  const { url, store } = await opened(t)
+  const { platform, user } = await make.owner(store)
+  const { cursors, endpoints } = store.webhooks
+  const endpoint = make.webhookEndpoint(platform)
+  await endpoints.create(endpoint, make.sealed(), 16, make.audit())
+  const filtered = { ...endpoint, filter: { topics: ['orders' as const], orderStatuses: null } }
+  const database = new Client(url)
+  await database.connect()
+  try {
+    const log = async (last: number) => {
+      await database.query(
+        `insert into events (user_key, seq, event_id, account_id, topic, at, data)
+        select $1, seq, gen_random_uuid(), $1, case when seq > 3 then 'orders' else 'positions' end, $2, '{}'
+        from generate_series((select coalesce(max(seq), 0) + 1 from events where user_key = $1), $3::int) seq`,
+        [user.userKey, make.at(5), last]
+      )
+      await database.query(
+        'insert into user_counters (user_key, last_seq) values ($1, $2) on conflict (user_key) do update set last_seq = $2',
+        [user.userKey, last]
+      )
+    }
+    const oldest = { users: 1, oldestAt: make.at(5) }
+    await log(LAG_EVENTS_MAX)
+    assert.deepEqual(await cursors.lag(filtered), { ...oldest, events: LAG_EVENTS_MAX - 3, isLowerBound: false })
+    await log(LAG_EVENTS_MAX + 5)
+    assert.deepEqual(await cursors.lag(filtered), { ...oldest, events: LAG_EVENTS_MAX - 3, isLowerBound: true })
+    assert.deepEqual(
+      await cursors.lag(endpoint),
+      { ...oldest, events: LAG_EVENTS_MAX + 5, isLowerBound: false },
+      'without a filter none is read'
+    )
+    await database.query(
+      `with made as (
+        insert into users (user_key, platform_id, user_id, secret_hash, created_at)
+        select gen_random_uuid(), $1, 'user ' || number, 'hash ' || number, now() from generate_series(1, $2::int) number returning user_key
+      ) insert into user_counters (user_key, last_seq) select user_key, 1 from made`,
+      [platform.platformId, LAG_USERS_MAX]
+    )
+    const { users, isLowerBound } = await cursors.lag(endpoint)
+    assert.deepEqual({ users, isLowerBound }, { users: LAG_USERS_MAX, isLowerBound: true })
+  } finally {
+    await database.end()
+  }
 })

@@ -88,6 +88,20 @@ test('URLs with credentials, fragments, other schemes, other ports or ambiguous 
   for (const url of urls) assert.throws(() => parseWebhookUrl(url, PUBLIC), Malformed, url)
 })
 
+test('who tries a receiver of the own machine is told the setting that allows it, and its names are that machine', () => {
+  for (const url of [
+    'http://127.0.0.1:9000/',
+    'http://localhost:9000/',
+    'https://a.localhost/',
+    'http://hooks.example.com/',
+    'https://[::1]/'
+  ])
+    assert.throws(() => parseWebhookUrl(url, PUBLIC), /TRUNKLINE_WEBHOOK_NETWORKS \(for this machine: 127\.0\.0\.0\/8\)/, url)
+  for (const networks of [['127.0.0.0/8'], ['::1']])
+    assert.equal(parseWebhookUrl('http://localhost:9000/', new PublicAddresses(networks)).port, 9_000)
+  assert.throws(() => parseWebhookUrl('http://localhost:9000/', new PublicAddresses(['10.0.0.0/8'])), Malformed)
+})
+
 test('public URLs are accepted, with names in ASCII', () => {
   const parsed = (url: string) => parseWebhookUrl(url, PUBLIC)
   assert.deepEqual(parsed('https://Hooks.Example.com/a?b=c'), {

@@ -154,6 +154,67 @@ test('a platform holds 64 places at most, of all its endpoints, and each of thes
   assert.equal(node.sender.waiting, 0)
 })
 
+test('platforms with silent endpoints leave places to others, before it is known that these are slow', async () => {
+  const world = new WebhookWorld()
+  const received: number[] = []
+  const node = new WebhookNode(world, async ({ url }) => {
+    if (url.includes('silent')) await world.clock.sleep(5_000)
+    else received.push(world.clock.monotonicMs())
+    return url.includes('silent') ? SILENT : RECEIVED
+  })
+  const platforms = Array.from({ length: 6 }, () => uuidOf<typeof world.platformId>())
+  const users = platforms.flatMap(platformId => {
+    for (let at = 0; at < 4; at++) world.addEndpoint(`https://silent.example/${platformId}/${at}`, EVERYTHING, platformId)
+    return Array.from({ length: 40 }, () => world.addUser(platformId))
+  })
+  world.addEndpoint('https://healthy.example/')
+  await node.own()
+  for (const userKey of users) world.commit(userKey)
+  await world.clock.settled()
+  assert.ok(node.sender.attempts < 256, `${node.sender.attempts} of 256 places are taken`)
+  const begun = world.clock.monotonicMs()
+  for (let count = 0; count < 30; count++) world.commit(world.addUser())
+  await world.clock.settled()
+  assert.deepEqual([received.length, received.at(-1)], [30, begun])
+})
+
+test('a platform that had its share goes on when another one leaves its places', async () => {
+  const world = new WebhookWorld()
+  const open = new Map<string, (() => void)[]>()
+  const node = new WebhookNode(
+    world,
+    ({ url }) => {
+      const { promise, resolve } = Promise.withResolvers<WebhookOutcome>()
+      open.set(url, [...(open.get(url) ?? []), () => resolve(RECEIVED)])
+      return promise
+    },
+    { limits: { places: 20 } }
+  )
+  const [first, second] = [uuidOf<typeof world.platformId>(), uuidOf<typeof world.platformId>()]
+  const [mine, other] = [
+    world.addEndpoint('https://a.example/', EVERYTHING, first),
+    world.addEndpoint('https://b.example/', EVERYTHING, second)
+  ]
+  const heldBy = ({ url }: { readonly url: string }) => open.get(url)?.length ?? 0
+  const answer = async ({ url }: { readonly url: string }) => {
+    for (const each of open.get(url)?.splice(0) ?? []) each()
+    await world.clock.settled()
+  }
+  const waiting = Array.from({ length: 12 }, () => world.addUser(first))
+  const early = Array.from({ length: 7 }, () => world.addUser(second))
+  await node.own()
+  for (const userKey of early) world.commit(userKey)
+  await world.clock.settled()
+  for (const userKey of waiting) world.commit(userKey)
+  await world.clock.settled()
+  assert.deepEqual([heldBy(other), heldBy(mine)], [7, 5], 'each takes another one while twice as many are free as it holds')
+  await answer(other)
+  assert.deepEqual([heldBy(other), heldBy(mine)], [0, 7])
+  await answer(mine)
+  await answer(mine)
+  assert.equal(node.sender.waiting, 0)
+})
+
 test('slow endpoints have 16 places each, and half of all together', async () => {
   const world = new WebhookWorld()
   const atOnce = new Map<string, number>()
@@ -165,9 +226,9 @@ test('slow endpoints have 16 places each, and half of all together', async () =>
       atOnce.set(url, (atOnce.get(url) ?? 0) - 1)
       return RECEIVED
     },
-    { limits: { places: 40 } }
+    { limits: { places: 120 } }
   )
-  const platforms = [world.platformId, uuidOf<typeof world.platformId>()]
+  const platforms = [world.platformId, ...Array.from({ length: 3 }, () => uuidOf<typeof world.platformId>())]
   const users = platforms.flatMap(platformId => {
     world.addEndpoint(`https://${platformId}.example/`, EVERYTHING, platformId)
     return Array.from({ length: 120 }, () => world.addUser(platformId))
@@ -176,7 +237,7 @@ test('slow endpoints have 16 places each, and half of all together', async () =>
   for (const userKey of users) world.commit(userKey)
   await world.clock.advance(7_000)
   const each = [...atOnce.values()]
-  assert.deepEqual([each.length, each.every(count => count > 0 && count <= 16), node.sender.attempts], [2, true, 20])
+  assert.deepEqual([each.length, each.every(count => count > 0 && count <= 16), node.sender.attempts], [4, true, 60])
   await world.clock.advance(40_000)
   assert.equal(node.sender.waiting, 0)
 })

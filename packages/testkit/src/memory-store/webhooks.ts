@@ -2,19 +2,21 @@
 import type { PlatformId, UserKey, WebhookDeliveryId, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { WebhookCursor, WebhookEndpoint, WebhookFilter } from '@trunkline/core/domain/webhook'
+import { passes, type WebhookCursor, type WebhookEndpoint, type WebhookFilter } from '@trunkline/core/domain/webhook'
 import type { AuditEntry, Page, PageRequest, SealedValue } from '@trunkline/core/ports/store'
-import type {
-  KnownWebhookEndpoint,
-  WebhookBacklog,
-  WebhookCursorStore,
-  WebhookDelivery,
-  WebhookDeliveryFilter,
-  WebhookDeliveryStore,
-  WebhookEndpointStore,
-  WebhookLag,
-  WebhookProgress,
-  WebhookStore
+import {
+  type KnownWebhookEndpoint,
+  LAG_EVENTS_MAX,
+  LAG_USERS_MAX,
+  type WebhookBacklog,
+  type WebhookCursorStore,
+  type WebhookDelivery,
+  type WebhookDeliveryFilter,
+  type WebhookDeliveryStore,
+  type WebhookEndpointStore,
+  type WebhookLag,
+  type WebhookProgress,
+  type WebhookStore
 } from '@trunkline/core/ports/webhook-store'
 import type { MemoryDatabase } from './database.ts'
 import { compareKeys, pageOf } from './pages.ts'
@@ -28,7 +30,6 @@ interface StoredEndpoint {
 }
 
 const START: WebhookCursor = { seq: 0, tryingTo: null, attempts: 0, retryAt: null }
-const LAG_USERS_MAX = 10_000
 
 /** The parts share their table. */
 export function memoryWebhooks(db: MemoryDatabase): WebhookStore {
@@ -214,14 +215,20 @@ class MemoryWebhookCursorStore implements WebhookCursorStore {
     })
   }
 
-  lag(endpointId: WebhookEndpointId): Promise<WebhookLag> {
+  lag({ endpointId, filter }: Pick<WebhookEndpoint, 'endpointId' | 'filter'>): Promise<WebhookLag> {
     return this.#db.call(() => {
       const stored = this.#table.get(endpointId)
-      const behind = stored === undefined ? [] : this.#behind(stored).slice(0, LAG_USERS_MAX)
+      const behind = stored === undefined ? [] : this.#behind(stored)
+      const counted = behind.slice(0, LAG_USERS_MAX)
+      const kept = counted.flatMap(({ userKey, cursor }) => this.#db.log(userKey)?.events.filter(({ seq }) => seq > cursor.seq) ?? [])
+      const isFiltered = filter.topics !== null || filter.orderStatuses !== null
+      const passing = (isFiltered ? kept.slice(0, LAG_EVENTS_MAX) : kept).filter(event => passes(filter, event))
+      const erased = counted.filter(({ userKey, cursor }) => (this.#db.log(userKey)?.first ?? 1) > cursor.seq + 1)
       return {
-        users: behind.length,
-        events: behind.reduce((sum, { cursor, last }) => sum + last - cursor.seq, 0),
-        oldestAt: behind.flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0] ?? null
+        users: new Set([...passing, ...erased].map(({ userKey }) => userKey)).size,
+        events: passing.length + erased.length,
+        isLowerBound: behind.length > LAG_USERS_MAX || (isFiltered && kept.length > LAG_EVENTS_MAX),
+        oldestAt: passing.map(({ at }) => at).sort()[0] ?? null
       }
     })
   }

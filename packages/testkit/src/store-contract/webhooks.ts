@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Platform } from '@trunkline/core/domain/account'
 import type { WebhookEndpointId } from '@trunkline/core/domain/ids'
 import { ALL_PARTITIONS, type Partition, partitionOf } from '@trunkline/core/domain/partition'
-import type { WebhookCursor, WebhookEndpoint } from '@trunkline/core/domain/webhook'
+import type { WebhookCursor, WebhookEndpoint, WebhookFilter } from '@trunkline/core/domain/webhook'
 import type { Store } from '@trunkline/core/ports/store'
 import type { WebhookDelivery } from '@trunkline/core/ports/webhook-store'
 import type { DefineCase } from './harness.ts'
@@ -11,6 +11,8 @@ import * as make from './records.ts'
 
 const LIMIT = 16
 const ALL: ReadonlySet<Partition> = new Set(ALL_PARTITIONS)
+const ALL_EVENTS: WebhookFilter = { topics: null, orderStatuses: null }
+const FILLED: WebhookFilter = { topics: null, orderStatuses: ['filled'] }
 
 export function webhookCases(contractCase: DefineCase): void {
   contractCase('W10', 'an endpoint is found by its own platform only, and lists are in order of creation', async ({ store, beside }) => {
@@ -143,9 +145,45 @@ export function webhookCases(contractCase: DefineCase): void {
     )
     for (const { userKey, cursor, oldestAt } of backlog)
       assert.equal(oldestAt, (await store.events.read(userKey, cursor.seq, 1))[0]?.at ?? assert.fail())
-    const { users, events, oldestAt } = await store.webhooks.cursors.lag(endpointId)
+    const { users, events, oldestAt } = await store.webhooks.cursors.lag({ endpointId, filter: ALL_EVENTS })
     assert.deepEqual([users, events, oldestAt === null], [2, 2, false])
-    assert.deepEqual(await store.webhooks.cursors.lag(make.uuid()), { users: 0, events: 0, oldestAt: null })
+    const nothing = { users: 0, events: 0, isLowerBound: false, oldestAt: null }
+    for (const filter of [ALL_EVENTS, FILLED])
+      assert.deepEqual(await store.webhooks.cursors.lag({ endpointId: make.uuid(), filter }), nothing)
+  })
+
+  contractCase('W55', 'an endpoint is behind by what passes its filter, and by a gap in the log', async ({ store }) => {
+    const who = await make.owner(store)
+    const { endpointId } = await created(store, who.platform)
+    const quiet = await userOf(store, who.platform)
+    // A text that has what a status looks like, quotes and all, is none.
+    const misleading = { brokerMessage: '"status":"filled"', brokerStatus: 'filled' }
+    const [working, filled] = [make.order(who, { ...misleading, status: 'working' }), make.order(who, { status: 'filled' })]
+    await store.orders.record([make.created(working)])
+    await store.orders.record([make.created(filled)])
+    await store.orders.record([make.created(make.order(quiet, { ...misleading, status: 'working' }))])
+    await store.accounts.putBalances(who.account, [make.balance(who.account, '1.00')])
+    const lag = async (filter: WebhookFilter) => {
+      const { oldestAt, ...counts } = await store.webhooks.cursors.lag({ endpointId, filter })
+      return { ...counts, isDated: oldestAt !== null }
+    }
+    const exactly = { isLowerBound: false, isDated: true }
+    assert.deepEqual(await lag(ALL_EVENTS), { users: 2, events: 4, ...exactly })
+    assert.deepEqual(await lag(FILLED), { users: 1, events: 2, ...exactly })
+    assert.deepEqual(await lag({ topics: ['orders'], orderStatuses: null }), { users: 2, events: 3, ...exactly })
+    assert.deepEqual(await lag({ topics: ['orders'], orderStatuses: ['filled', 'rejected'] }), { users: 1, events: 1, ...exactly })
+    assert.deepEqual(await lag({ topics: ['positions'], orderStatuses: null }), {
+      users: 0,
+      events: 0,
+      isLowerBound: false,
+      isDated: false
+    })
+    const oldest = (await store.events.read(who.user.userKey, 1, 1))[0]?.at
+    assert.equal((await store.webhooks.cursors.lag({ endpointId, filter: FILLED })).oldestAt, oldest)
+    // Of what was erased, one event tells, whatever the filter.
+    while ((await store.events.prune(make.time('9999-01-01T00:00:00Z'), 1_000)) > 0);
+    for (const filter of [ALL_EVENTS, FILLED])
+      assert.deepEqual(await lag(filter), { users: 2, events: 2, isLowerBound: false, isDated: false })
   })
 
   contractCase('W60', 'who is behind is read page by page, of some partitions only', async ({ store }) => {

@@ -3,7 +3,14 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { UserId, UserKey, WebhookDeliveryId, WebhookEndpointId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { Page, PageRequest } from '../../ports/store.ts'
-import { REPLAY_EVENTS_MAX, TESTS_PER_MINUTE, type WebhookReplay } from '../../ports/webhook-requests.ts'
+import {
+  PLATFORM_REPLAYS_MAX,
+  REPLAY_EVENTS_MAX,
+  REPLAYS_MAX,
+  TESTS_PER_MINUTE,
+  type WebhookReplay,
+  type WebhookTest
+} from '../../ports/webhook-requests.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
 import { audited } from '../caller.ts'
 import { type EndpointCaller, type EndpointDeps, endpointOf } from './endpoints.ts'
@@ -68,10 +75,11 @@ export async function readDelivery(
 }
 
 /**
- * Makes one attempt with a test message, whether the endpoint is enabled or not.
+ * Makes one attempt with a test message, whether the endpoint is enabled or not. Once it was made, that it cannot be kept is part of the
+ * answer, and no error.
  * @throws ServiceError webhook_endpoint_not_found, rate_limited
  */
-export async function sendTest(deps: EndpointDeps, caller: EndpointCaller, endpointId: WebhookEndpointId): Promise<ShownDelivery> {
+export async function sendTest(deps: EndpointDeps, caller: EndpointCaller, endpointId: WebhookEndpointId): Promise<WebhookTest> {
   const known = await endpointOf(deps, caller, endpointId)
   const retryAfterSeconds = deps.webhooks.requests.countTest(endpointId)
   if (retryAfterSeconds !== null)
@@ -79,7 +87,7 @@ export async function sendTest(deps: EndpointDeps, caller: EndpointCaller, endpo
       retryAfterSeconds
     })
   await deps.store.audit.append(audited(deps.clock, caller, 'webhook_endpoint.test', endpointId))
-  return { delivery: await deps.webhooks.requests.test(known), userId: null }
+  return await deps.webhooks.requests.test(known)
 }
 
 /**
@@ -101,9 +109,11 @@ export async function replay(
     audited(deps.clock, caller, 'webhook_endpoint.replay', endpointId, { user: events.userKey, from: events.from, to: events.to })
   )
   if (!deps.webhooks.requests.replay(known, events))
-    throw new ServiceError('rate_limited', 'As many replays as are carried out at once are under way; try again later.', {
-      retryAfterSeconds: RETRY_SECONDS
-    })
+    throw new ServiceError(
+      'rate_limited',
+      `A node carries out ${REPLAYS_MAX} replays at once, ${PLATFORM_REPLAYS_MAX} of them for one platform, and as many are under way; try again later.`,
+      { retryAfterSeconds: RETRY_SECONDS }
+    )
   return { from: events.from, to: events.to }
 }
 

@@ -73,8 +73,10 @@ export async function endpointsWithLag(
   { store }: Pick<EndpointDeps, 'store'>,
   caller: EndpointCaller
 ): Promise<readonly { readonly endpoint: WebhookEndpoint; readonly lag: WebhookLag }[]> {
-  const endpoints = await listEndpoints({ store }, caller)
-  return await Promise.all(endpoints.map(async endpoint => ({ endpoint, lag: await store.webhooks.cursors.lag(endpoint.endpointId) })))
+  const found = []
+  // One after the other: each compares all users of the platform, and orders use the same connections to the database.
+  for (const endpoint of await listEndpoints({ store }, caller)) found.push({ endpoint, lag: await store.webhooks.cursors.lag(endpoint) })
+  return found
 }
 
 /** The endpoint, and how far it is behind. @throws ServiceError webhook_endpoint_not_found */
@@ -84,7 +86,7 @@ export async function readEndpoint(
   endpointId: WebhookEndpointId
 ): Promise<ShownEndpoint & { readonly lag: WebhookLag }> {
   const known = await endpointOf(deps, caller, endpointId)
-  return { ...shownOf(deps, known), lag: await deps.store.webhooks.cursors.lag(endpointId) }
+  return { ...shownOf(deps, known), lag: await deps.store.webhooks.cursors.lag(known.endpoint) }
 }
 
 /** What is changed of an endpoint; absent fields stay. */

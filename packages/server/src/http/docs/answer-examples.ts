@@ -187,13 +187,17 @@ const delivery = {
 const WEBHOOKS: Readonly<Record<string, unknown>> = {
   createWebhookEndpoint: { ...endpoint, last_success_at: null, public_keys, secret: 'whsec_…' },
   listWebhookEndpoints: [endpoint],
-  readWebhookEndpoint: { ...endpoint, public_keys, lag: { users: 0, updates: 0, oldest_at: null } },
-  changeWebhookEndpoint: { ...endpoint, public_keys, lag: { users: 2, updates: 57, oldest_at: '2026-11-20T14:12:31.201000Z' } },
+  readWebhookEndpoint: { ...endpoint, public_keys, lag: { users: 0, updates: 0, is_lower_bound: false, oldest_at: null } },
+  changeWebhookEndpoint: {
+    ...endpoint,
+    public_keys,
+    lag: { users: 2, updates: 57, is_lower_bound: false, oldest_at: '2026-11-20T14:12:31.201000Z' }
+  },
   deleteWebhookEndpoint: { endpoint_id },
   rotateWebhookKeys: { ...endpoint, public_keys: ['whpk_Yh3dQ0c7rWbN1sKfU9tZ4xVgM2pLjE8oAiC5nHyT6lw=', ...public_keys], secret: 'whsec_…' },
   testWebhookEndpoint: {
     ...{ ...delivery, message_id: 'msg_test_01a1fc40-be11-7000-9d8e-7f6a5b4c3d2e', reason: 'test', user_id: null },
-    ...{ from_seq: null, to_seq: null, updates: 0, status: 500, failure: 'status' }
+    ...{ from_seq: null, to_seq: null, updates: 0, status: 500, failure: 'status', is_kept: true }
   },
   listWebhookDeliveries: page(delivery),
   readWebhookDelivery: {

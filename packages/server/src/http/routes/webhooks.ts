@@ -18,7 +18,6 @@ import {
   deletedEndpoint,
   deliveryDetail,
   deliveryPage,
-  deliveryRecord,
   editOf,
   endpointChange,
   endpointDetail,
@@ -30,8 +29,10 @@ import {
   presentDeliveryDetail,
   presentEndpoint,
   presentLag,
+  presentTest,
   replayTicket,
-  rotation
+  rotation,
+  testRecord
 } from '../../wire/webhook.ts'
 import { type Endpoint, platformEndpoint } from '../endpoint.ts'
 import { oneOf, plainText, time, userIdParam, uuidInPath } from '../params.ts'
@@ -164,9 +165,9 @@ pauses that grow to a day. Messages are signed by Standard Webhooks; the respons
 ${TESTS_PER_MINUTE} of them a minute at most.`,
     failures,
     params,
-    success: { status: 200, description: 'The attempt.', schema: deliveryRecord },
+    success: { status: 200, description: 'The attempt.', schema: testRecord },
     async handle({ caller, path }, { deps }) {
-      return presentDelivery(await sendTest(deps, caller, path.endpoint_id))
+      return presentTest(await sendTest(deps, caller, path.endpoint_id))
     }
   }),
   platformEndpoint({

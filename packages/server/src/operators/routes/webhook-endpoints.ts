@@ -16,18 +16,18 @@ import { replayWanted } from '../../http/routes/webhooks.ts'
 import {
   acceptedReplay,
   deletedEndpoint,
-  deliveryRecord,
   editOf,
   endpointDetail,
   endpointEdit,
   endpointTicket,
   endpointWithSecret,
   filterOf,
-  presentDelivery,
   presentEndpoint,
   presentLag,
+  presentTest,
   replayTicket,
-  rotation
+  rotation,
+  testRecord
 } from '../../wire/webhook.ts'
 import { actingFor, endpointDeps } from '../acting.ts'
 import type { OperatorDeps } from '../deps.ts'
@@ -168,9 +168,9 @@ keys, with another secret; at most three old ones sign besides. Of two at once, 
 ${TESTS_PER_MINUTE} of them a minute at most, those of the platform itself included.`,
     failures,
     params,
-    success: { status: 200, description: 'The attempt.', schema: deliveryRecord },
+    success: { status: 200, description: 'The attempt.', schema: testRecord },
     async handle({ caller, path }, deps) {
-      return presentDelivery(await sendTest(endpointDeps(deps), await actingFor(deps, path.platform_id, caller), path.endpoint_id))
+      return presentTest(await sendTest(endpointDeps(deps), await actingFor(deps, path.platform_id, caller), path.endpoint_id))
     }
   }),
   operation({

@@ -1,16 +1,14 @@
 import type { PlatformId, UserId, UserKey, WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { Partition } from '@trunkline/core/domain/partition'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { WebhookCursor } from '@trunkline/core/domain/webhook'
+import type { WebhookCursor, WebhookEndpoint } from '@trunkline/core/domain/webhook'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { WebhookBacklog, WebhookCursorStore, WebhookLag, WebhookProgress } from '@trunkline/core/ports/webhook-store'
 import type { Session } from '../session.ts'
 import { BatchWriter } from '../writes/batch-writer.ts'
 import { writeDelivery } from './documents.ts'
-
-/** Users that the figures of how far an endpoint is behind count. */
-const LAG_USERS_MAX = 10_000
+import { readLag } from './lag.ts'
 
 const RECORD = 'select record_webhooks($1) as found'
 
@@ -43,20 +41,6 @@ const NEXT_PAGE = `${OLDEST} from (${BEHIND} order by users.user_key limit $5) p
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 const FIND = `select ${COLUMNS} from webhook_cursors cursors where endpoint_id = $1 and user_key = $2`
-
-const LAG = `with behind as (
-    select counters.user_key, counters.last_seq - coalesce(cursors.seq, 0) as events,
-      greatest(coalesce(cursors.seq, 0) + 1, counters.first_seq) as next_seq
-    from webhook_endpoints endpoints
-    join users using (platform_id)
-    join user_counters counters on counters.user_key = users.user_key
-    left join webhook_cursors cursors on cursors.endpoint_id = endpoints.endpoint_id and cursors.user_key = users.user_key
-    where endpoints.endpoint_id = $1 and counters.last_seq > coalesce(cursors.seq, 0)
-    limit $2
-  )
-  select count(*)::int as users, coalesce(sum(events), 0)::bigint as events,
-    (select min(at) from behind join events on events.user_key = behind.user_key and events.seq = behind.next_seq) as oldest_at
-  from behind`
 
 interface CursorRow {
   readonly seq: number
@@ -125,9 +109,8 @@ export class SqlWebhookCursorStore implements WebhookCursorStore {
     return (await this.#writer.submit({ step, size: 1 })).isKnown
   }
 
-  async lag(endpointId: WebhookEndpointId): Promise<WebhookLag> {
-    const [row] = await this.#session.rows<{ users: number; events: number; oldest_at: Timestamp | null }>(LAG, [endpointId, LAG_USERS_MAX])
-    return { users: row?.users ?? 0, events: row?.events ?? 0, oldestAt: row?.oldest_at ?? null }
+  lag(endpoint: Pick<WebhookEndpoint, 'endpointId' | 'filter'>): Promise<WebhookLag> {
+    return readLag(this.#session, endpoint)
   }
 
   /** Writes what waits; accepts nothing more. */
