@@ -1,4 +1,5 @@
 // How values are shown. What would mislead an operator is decided here: null is never shown as zero, and no amount is calculated with.
+import type { WebhookLag } from './generated/admin.ts'
 
 /** Shown for null. Where null has a meaning of its own, the page names that instead. */
 export const UNKNOWN = 'unknown'
@@ -14,6 +15,13 @@ export function shown(value: unknown, nullMeans: string = UNKNOWN): string {
 /** A count with its thousands separated: `12345` becomes `12,345`. Only for counts of the service, never for amounts. */
 export function counted(count: number | null | undefined): string {
   return count === null || count === undefined ? UNKNOWN : COUNT.format(count)
+}
+
+/** What an endpoint would be sent now. Counting ends at a bound, and what lies beyond is said. */
+export function lagText({ updates, users, is_lower_bound: isLowerBound }: WebhookLag): string {
+  if (updates === 0 && !isLowerBound) return 'none'
+  const of = `${counted(updates)} ${updates === 1 ? 'update' : 'updates'} of ${counted(users)} ${users === 1 ? 'user' : 'users'}`
+  return isLowerBound ? `at least ${of}` : of
 }
 
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })

@@ -439,6 +439,8 @@ export interface OperatorConnection {
   /** Why `health` is not `live`; null while it is. */
   readonly health_reason: string | null
   /** Null: the node that follows the user did not answer, or none does yet. */
+  readonly health_is_intended: boolean | null
+  /** Null: the node that follows the user did not answer, or none does yet. */
   readonly records_left_out: number | null
   /** When one was last left out; null while there is none. */
   readonly records_left_out_at: string | null
@@ -635,13 +637,21 @@ export interface OrdersEnded {
   readonly kept: readonly KeptOrder[]
 }
 
-/** What was logged and not received yet. */
+/** What was logged, passes the filter, and was not received yet. */
 export interface WebhookLag {
-  /** Users with such updates; counted up to 10,000. */
+  /** Users with such updates. */
   readonly users: number
-  /** Their updates, also those that the filter will pass over. */
+  /**
+   * Their updates. Those that the filter passes over are not counted; what the log has no more counts as one for
+   * each user (`events_erased`).
+   */
   readonly updates: number
-  /** When the oldest of these updates was logged; null: there is none. */
+  /**
+   * Whether there may be more: counting ends at 10,000 users, and with a filter at 10,000 updates that it was
+   * asked about.
+   */
+  readonly is_lower_bound: boolean
+  /** When the oldest of these updates was logged; null: the log has none of them. */
   readonly oldest_at: string | null
 }
 
@@ -757,8 +767,8 @@ export interface WebhookKeyRotation {
   readonly overlap_hours?: number
 }
 
-/** One attempt to send a message. */
-export interface WebhookDelivery {
+/** A test message that was sent, and how the attempt ended. */
+export interface WebhookTest {
   readonly delivery_id: string
   /** The `webhook-id`: the same for each attempt of a message. */
   readonly message_id: string
@@ -786,6 +796,8 @@ export interface WebhookDelivery {
   readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null
   /** When the message is tried again; null: it is not. */
   readonly retry_at: string | null
+  /** Null: it was sent, and it is not known whether it was kept. */
+  readonly is_kept: boolean | null
 }
 
 export interface WebhookReplay {
@@ -1487,7 +1499,7 @@ export interface Changes {
   readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/test': {
     readonly parts: 'platform_id' | 'endpoint_id'
     readonly body: undefined
-    readonly answer: WebhookDelivery
+    readonly answer: WebhookTest
   }
   /** Send updates again */
   readonly 'POST /platforms/{platform_id}/webhook-endpoints/{endpoint_id}/replay': {

@@ -15,10 +15,28 @@ import { Status, Time, Value } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const route = getRouteApi('/connections')
-/** Of every list of connections. */
+/** Of every list of connections: few enough to be seen side by side, so what belongs together shares a column. */
 export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
-  { name: 'Connection', cell: connection => <CopyText text={connection.connection_id} what="connection id" /> },
-  { name: 'Broker', cell: connection => connection.broker },
+  {
+    name: 'Connection',
+    cell: connection => (
+      <>
+        <CopyText text={connection.connection_id} what="connection id" />
+        <div className="hint">
+          {connection.connection_type}, created <Time at={connection.created_at} />
+        </div>
+      </>
+    )
+  },
+  {
+    name: 'Broker',
+    cell: connection => (
+      <>
+        {connection.broker}
+        <div className="hint">{connection.environment ?? 'environment unknown'}</div>
+      </>
+    )
+  },
   {
     name: 'User',
     cell: connection => (
@@ -27,11 +45,16 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
       </Link>
     )
   },
-  { name: 'Status', cell: connection => <StatusAndReason status={connection.status} reason={connection.broken_reason} /> },
   {
-    name: 'Health',
-    cell: connection => <StatusAndReason status={connection.health} reason={connection.health_reason} nullMeans="its node did not answer" />
+    name: 'Status',
+    cell: ({ status, broken_reason: reason }) => (
+      <>
+        <Status status={status} />
+        {reason !== null && <div className="hint">{reason}</div>}
+      </>
+    )
   },
+  { name: 'Health', cell: connection => <Health connection={connection} /> },
   {
     name: 'Accounts',
     cell: ({ accounts }) =>
@@ -46,22 +69,20 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
   {
     name: 'Left out',
     isNumber: true,
-    cell: connection => <Value value={connection.records_left_out} nullMeans="its node did not answer" />
+    cell: connection => <Value value={connection.records_left_out} nullMeans="unknown" />
   },
-  { name: 'Since', cell: connection => <Time at={connection.health_since} /> },
   { name: 'Last confirmed', cell: ({ confirmed_at: at }) => <Confirmed at={at} /> },
-  { name: 'Use', cell: connection => connection.connection_type },
-  { name: 'Environment', cell: connection => <Value value={connection.environment} /> },
-  { name: 'Created', cell: connection => <Time at={connection.created_at} /> },
   {
-    name: 'Show',
+    name: 'Show, change',
     cell: connection => (
-      <Link to="/orders" search={{ connection: connection.connection_id }}>
-        Orders
-      </Link>
+      <div className="stacked">
+        <Link to="/orders" search={{ connection: connection.connection_id }}>
+          Orders
+        </Link>
+        <ReadAgain connection={connection} />
+      </div>
     )
-  },
-  { name: 'Change', cell: connection => <ReadAgain connection={connection} /> }
+  }
 ]
 
 /** Of each kind of records, all accounts together. */
@@ -73,16 +94,16 @@ function Confirmed({ at }: { readonly at: Connection['confirmed_at'] }): ReactNo
   ))
 }
 
-interface StatusAndReasonProps {
-  readonly status: string | null
-  readonly reason: string | null
-  readonly nullMeans?: string
-}
-
-function StatusAndReason({ status, reason, nullMeans = 'unknown' }: StatusAndReasonProps): ReactNode {
+function Health({ connection }: { readonly connection: Connection }): ReactNode {
+  const { health, health_reason: reason, health_since: since, health_is_intended: isIntended } = connection
   return (
     <>
-      <Status status={status} nullMeans={nullMeans} />
+      <Status status={health} nullMeans="its node did not answer" isWarning={isIntended === false} />
+      {since !== null && (
+        <div className="hint">
+          since <Time at={since} />
+        </div>
+      )}
       {reason !== null && <div className="hint">{reason}</div>}
     </>
   )

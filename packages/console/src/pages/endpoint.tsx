@@ -2,7 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
-import { counted } from '../format.ts'
+import { lagText } from '../format.ts'
 import type { WebhookEndpointDetail } from '../generated/admin.ts'
 import { NeedsManage } from '../parts/action.tsx'
 import { CopyText } from '../parts/copy.tsx'
@@ -56,7 +56,7 @@ function factsOf(platform: string, endpoint: WebhookEndpointDetail): readonly Fa
     ['Why', <Value key="why" value={endpoint.disabled_reason} nullMeans="none" />],
     ['Last success', <Time key="success" at={endpoint.last_success_at} nullMeans="none yet" />],
     ['Failing since', <Time key="failing" at={endpoint.failing_since} nullMeans="does not fail" />],
-    ['Behind', `${counted(lag.updates)} updates of ${counted(lag.users)} users`],
+    ['Updates to send', lagText(lag)],
     ['Oldest of them', <Time key="oldest" at={lag.oldest_at} nullMeans="none" />],
     ['Topics', topics?.join(', ') ?? 'all'],
     ['Statuses of orders', statuses?.join(', ') ?? 'all'],

@@ -2,7 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
-import { counted } from '../format.ts'
+import { lagText } from '../format.ts'
 import type { OperatorWebhookEndpoint as Endpoint } from '../generated/admin.ts'
 import { NeedsManage } from '../parts/action.tsx'
 import { CreateEndpoint } from '../parts/endpoint-actions.tsx'
@@ -11,7 +11,7 @@ import { Page } from '../parts/page.tsx'
 import { usePlatform } from '../parts/platform.ts'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Missing, Time } from '../parts/values.tsx'
+import { Time } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const route = getRouteApi('/endpoints')
@@ -20,21 +20,48 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Endpoint',
     // The path may be a secret of the platform: the page of the endpoint has it.
-    cell: ({ platform_id: platformId, endpoint_id: endpointId, url }) => (
-      <Link to="/endpoints/$platformId/$endpointId" params={{ platformId, endpointId }}>
-        {new URL(url).host}
-      </Link>
+    cell: ({ platform_id: platformId, endpoint_id: endpointId, url, description }) => (
+      <>
+        <Link to="/endpoints/$platformId/$endpointId" params={{ platformId, endpointId }}>
+          {new URL(url).host}
+        </Link>
+        {description !== '' && <div className="hint">{description}</div>}
+      </>
     )
   },
-  { name: 'Description', cell: ({ description }) => (description === '' ? <Missing means="none" /> : description) },
-  { name: 'Disabled', cell: endpoint => <Time at={endpoint.disabled_at} nullMeans="no" /> },
-  { name: 'Why', cell: ({ disabled_reason: why }) => why ?? <Missing means="none" /> },
+  {
+    name: 'Topics',
+    cell: ({ topics, order_statuses: statuses }) => (
+      <>
+        {topics?.join(', ') ?? 'all'}
+        {statuses !== null && <div className="hint">of orders only: {statuses.join(', ')}</div>}
+      </>
+    )
+  },
+  {
+    name: 'Disabled',
+    cell: ({ disabled_at: at, disabled_reason: why }) => (
+      <>
+        <Time at={at} nullMeans="no" />
+        {why !== null && <div className="hint">{why}</div>}
+      </>
+    )
+  },
   { name: 'Last success', cell: endpoint => <Time at={endpoint.last_success_at} nullMeans="none yet" /> },
   { name: 'Failing since', cell: endpoint => <Time at={endpoint.failing_since} nullMeans="does not fail" /> },
-  { name: 'Updates behind', isNumber: true, cell: ({ lag }) => counted(lag.updates) },
-  { name: 'Users', isNumber: true, cell: ({ lag }) => counted(lag.users) },
-  { name: 'Oldest', cell: ({ lag }) => <Time at={lag.oldest_at} nullMeans="none" /> },
-  { name: 'Topics', cell: ({ topics }) => topics?.join(', ') ?? 'all' }
+  {
+    name: 'Updates to send',
+    cell: ({ lag }) => (
+      <>
+        {lagText(lag)}
+        {lag.oldest_at !== null && (
+          <div className="hint">
+            oldest <Time at={lag.oldest_at} />
+          </div>
+        )}
+      </>
+    )
+  }
 ]
 
 /** The list of endpoints. */

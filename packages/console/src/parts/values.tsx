@@ -26,11 +26,18 @@ export function Time({ at, nullMeans }: { readonly at: string | null; readonly n
 
 const GOOD = new Set(['filled', 'ACTIVE', 'live', 'acknowledged', 'ok', 'delivered'])
 const BAD = new Set(['rejected', 'BROKEN', 'broken', 'refused', 'refused_by_gateway', 'failing'])
-const OPEN = new Set(['unknown', 'stale', 'pending', 'submitting', 'pending_cancel', 'pending_replace', 'polling', 'draining'])
+const OPEN = new Set(['unknown', 'stale', 'pending', 'submitting', 'pending_cancel', 'pending_replace', 'draining'])
+
+interface StatusProps {
+  readonly status: string | null
+  readonly nullMeans?: string | undefined
+  /** It is shown as a warning, although the same word elsewhere is none. */
+  readonly isWarning?: boolean
+}
 
 /** A status, by its own name: the colour only repeats it. */
-export function Status({ status, nullMeans }: { readonly status: string | null; readonly nullMeans?: string }): ReactNode {
+export function Status({ status, nullMeans, isWarning = false }: StatusProps): ReactNode {
   if (status === null) return <Missing means={nullMeans} />
-  const tone = GOOD.has(status) ? 'good' : BAD.has(status) ? 'bad' : OPEN.has(status) ? 'open' : 'plain'
+  const tone = GOOD.has(status) ? 'good' : BAD.has(status) ? 'bad' : isWarning || OPEN.has(status) ? 'open' : 'plain'
   return <span className={`status ${tone}`}>{status}</span>
 }

@@ -3,6 +3,7 @@ import type { ShownDelivery } from '@trunkline/core/app/webhooks/deliveries'
 import type { ShownEndpoint } from '@trunkline/core/app/webhooks/endpoints'
 import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import { EVENT_TOPICS, type WebhookEndpoint, type WebhookFilter } from '@trunkline/core/domain/webhook'
+import type { WebhookTest } from '@trunkline/core/ports/webhook-requests'
 import type { WebhookLag } from '@trunkline/core/ports/webhook-store'
 import { field, oneOf, orNull, printable, texts, uuid, whole } from './inputs.ts'
 
@@ -14,7 +15,7 @@ export interface WebhookOperations {
   'webhook.rotate': { readonly input: RotateWebhook; readonly output: WebhookSecretView }
   'webhook.deliveries': { readonly input: WantedDeliveries; readonly output: readonly ShownDelivery[] }
   'webhook.replay': { readonly input: ReplayWebhook; readonly output: { readonly from: number; readonly to: number } }
-  'webhook.test': { readonly input: NamedWebhook; readonly output: ShownDelivery }
+  'webhook.test': { readonly input: NamedWebhook; readonly output: WebhookTest }
 }
 export type WebhookOperationName = keyof WebhookOperations
 

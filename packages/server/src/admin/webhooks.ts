@@ -10,7 +10,7 @@ import {
 } from '@trunkline/core/app/webhooks/endpoints'
 import { parseUserId, parseUuid, type WebhookEndpointId } from '@trunkline/core/domain/ids'
 import type { WebhookEndpoint } from '@trunkline/core/domain/webhook'
-import type { WebhookRequests } from '@trunkline/core/ports/webhook-requests'
+import type { WebhookRequests, WebhookTest } from '@trunkline/core/ports/webhook-requests'
 import { type AdminDeps, NO_BUS } from './deps.ts'
 import { AdminRefused, asRefusal, type Run } from './operations.ts'
 import { platformNamed } from './platforms.ts'

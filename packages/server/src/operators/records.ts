@@ -1,5 +1,6 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
+import { isFollowedAsIntended } from '@trunkline/core/app/mirror/health-reasons'
 import { STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
 import { ATTEMPTS_MAX, AUDIT_MAX, type MissingSteps, type OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
@@ -129,6 +130,13 @@ export const connectionRow = record('OperatorConnection', 'A login of a user at 
   health: nullable(health, `As platforms see it. ${NOT_HERE}`),
   health_since: nullable(health_since, NOT_HERE),
   health_reason,
+  health_is_intended: nullable(
+    Type.Boolean({
+      description:
+        'Whether the connection is followed as well as it can be for now: `live`, or `polling` where the broker has no account stream, while that is being opened, or while nobody follows the user.'
+    }),
+    NOT_HERE
+  ),
   records_left_out: nullable(records_left_out, NOT_HERE),
   records_left_out_at,
   confirmed_at: record('ConnectionConfirmed', 'When the broker last confirmed all records of a kind, of all accounts of the connection.', {
@@ -279,6 +287,7 @@ export function presentConnectionRow({ connection, accounts, followed, confirmed
     user_key: connection.userKey,
     ...presentStoredConnection({ connection, accounts }),
     ...(followed === null ? NOT_ANSWERED : presentFollowed(followed)),
+    health_is_intended: followed === null ? null : isFollowedAsIntended(followed.health),
     confirmed_at: { ...confirmed }
   }
 }

@@ -24,8 +24,10 @@ export class DemoUser {
   /** Creates the user, or gives an existing one a new secret, which is stored nowhere else. Null if the API refuses. */
   static async of({ base_url: url, client_id, client_secret }: DemoPlatform, userId: string): Promise<DemoUser | null> {
     const platform = { 'client-id': client_id, 'client-secret': client_secret }
-    const made = await call(`${url}/users`, 'POST', platform, { user_id: userId })
-    const answer = made ?? (await call(`${url}/users/${userId}/rotate-secret`, 'POST', platform))
+    const rotate = () => call(`${url}/users/${userId}/rotate-secret`, 'POST', platform)
+    // It asks first: a refusal would be counted as a failed request, and be the first thing that an operator sees after a restart.
+    const isKnown = hasRows(await call(`${url}/users?user_id=${userId}`, 'GET', platform))
+    const answer = isKnown ? await rotate() : ((await call(`${url}/users`, 'POST', platform, { user_id: userId })) ?? (await rotate()))
     const secret = textIn(answer, 'user-secret')
     return secret === null ? null : new DemoUser(url, { client_id, client_secret, user_id: userId, user_secret: secret })
   }
@@ -46,6 +48,10 @@ export class DemoUser {
 export function textIn(answer: unknown, field: string): string | null {
   const value = typeof answer === 'object' && answer !== null ? new Map<string, unknown>(Object.entries(answer)).get(field) : undefined
   return typeof value === 'string' ? value : null
+}
+
+function hasRows(page: unknown): boolean {
+  return typeof page === 'object' && page !== null && 'data' in page && Array.isArray(page.data) && page.data.length > 0
 }
 
 async function call(url: string, method: string, headers: Readonly<Record<string, string>>, body?: object): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { ConnectionHealth } from '../../domain/account.ts'
 import { BrokerFault, type BrokerFaultKind } from '../../ports/broker.ts'
 import type { GapCause } from '../../ports/gap.ts'
 
@@ -25,6 +26,14 @@ const FAULTS: { readonly [kind in BrokerFaultKind]: string } = {
 export const UNFOLLOWED = 'The account is not followed, so every read calls the broker.'
 export const OPENING = 'The account stream is being opened; until then the broker is polled.'
 export const NO_STREAM = 'The broker has no account stream, so it is polled every few seconds.'
+/**
+ * Whether a connection is followed as well as it can be for now: by its account stream, or polled where there is none, while it is being
+ * opened, or while nobody follows the user.
+ */
+export function isFollowedAsIntended({ state, reason }: ConnectionHealth): boolean {
+  return state === 'live' || (state === 'polling' && (reason === UNFOLLOWED || reason === OPENING || reason === NO_STREAM))
+}
+
 export const NOT_STORED = 'The broker’s report could not be stored; it will be read again.'
 
 export function outage(cause: GapCause): string {

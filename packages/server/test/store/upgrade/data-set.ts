@@ -172,15 +172,15 @@ async function webhooksOf(store: Store, platforms: readonly Platform[]): Promise
   const found = await Promise.all(
     platforms.map(async ({ platformId }) => {
       const [users, known] = [await all(page => store.users.list(platformId, {}, 'createdAt', page)), await endpoints.list(platformId)]
-      return known.map(({ endpointId }) => ({ platformId, endpointId, users }))
+      return known.map(endpoint => ({ platformId, endpoint, users }))
     })
   )
   return Promise.all(
-    found.flat().map(async ({ platformId, endpointId, users }) => ({
-      known: await endpoints.find(platformId, endpointId),
-      cursors: await Promise.all(users.map(({ userKey }) => cursors.find(endpointId, userKey))),
-      lag: await cursors.lag(endpointId),
-      deliveries: (await deliveries.list(endpointId, {}, ALL)).rows
+    found.flat().map(async ({ platformId, endpoint, users }) => ({
+      known: await endpoints.find(platformId, endpoint.endpointId),
+      cursors: await Promise.all(users.map(({ userKey }) => cursors.find(endpoint.endpointId, userKey))),
+      lag: await cursors.lag(endpoint),
+      deliveries: (await deliveries.list(endpoint.endpointId, {}, ALL)).rows
     }))
   )
 }
