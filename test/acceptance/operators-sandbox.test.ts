@@ -85,9 +85,39 @@ describe('the sandbox by the API for operators', () => {
       await done('POST', '/sandbox/streams', { do: each, broker, ms: 1 })
     }
     await done('POST', '/sandbox/streams', { do: 'normal' })
-    for (const phase of bodyOf('SandboxMarketTicket').properties.phase.enum) await done('POST', '/sandbox/market', { phase, class: 'coin' })
+    for (const phase of bodyOf('SandboxMarketTicket').properties.phase.enum)
+      await done('POST', '/sandbox/market', { phase, class: 'crypto' })
     for (const kind of bodyOf('SandboxAccountTicket').properties.kind.enum)
       await done('POST', '/sandbox/logins/alex/accounts', { kind }, '/sandbox/logins/{username}/accounts')
+  })
+
+  test('crypto has one word, in classes, phases and kinds of accounts', async () => {
+    assert.equal((await done('POST', '/sandbox/market', { phase: 'closed', class: 'crypto' })).phases.crypto, 'closed')
+    assert.equal((await done('POST', '/sandbox/market', { phase: 'calendar', class: 'crypto' })).phases.crypto, 'open')
+    const { accounts } = await done('POST', '/sandbox/logins', { username: 'coins', accounts: [{ kind: 'crypto' }] })
+    assert.deepEqual([accounts.length, accounts[0].kind], [1, 'crypto'])
+    assert.equal(await refused('POST', '/sandbox/market', { phase: 'open', class: 'coin' }), 'field_invalid')
+    assert.equal(await refused('POST', '/sandbox/logins/coins/accounts', { kind: 'coin' }), 'field_invalid')
+    assert.ok(!JSON.stringify(document).includes('"coin"'))
+  })
+
+  test('what the sandbox would refuse of a close, a name or a book is refused here, with what was expected and found', async () => {
+    const refusal = async (path: string, body: unknown) => {
+      const { status, body: problem } = await call('POST', path, body)
+      assert.deepEqual([status, problem.code, problem.details.length], [400, 'field_invalid', 1], JSON.stringify(problem))
+      return [problem.details[0].path, problem.details[0].message]
+    }
+    const codes = 'must be a code that a socket can be closed with: 1000 to 1003, 1007 to 1014, 3000 to 4999'
+    for (const code of [1004, 1006, 1015, 2999, 5000])
+      assert.deepEqual(await refusal('/sandbox/streams', { do: 'drop', code }), ['code', `${codes}, was ${code}`])
+    for (const username of ['.', '..'])
+      assert.deepEqual(await refusal('/sandbox/logins', { username }), [
+        ...['username', `must be 1 to 64 printable ASCII characters, and not "." or "..", was "${username}"`]
+      ])
+    const [bids, asks] = [[{ price: '100.00', quantity: '1' }], [{ price: '100', quantity: '1' }]]
+    assert.deepEqual(await refusal('/sandbox/price', { symbol: 'AAPL', bids, asks }), [
+      ...['bids', 'must be below all asks, was 100.00 with an ask of 100']
+    ])
   })
 
   test('the clock goes forward only, stands still when it is stopped, and prices are as set', async () => {

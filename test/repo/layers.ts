@@ -59,7 +59,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'sandbox/engine': ['core/domain'],
   'sandbox/market': ['core/domain', 'sandbox/engine'],
-  'sandbox/brokerage': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
+  'sandbox/brokerage': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts', 'sandbox/control-terms.ts'],
+  // What the control API and the service's API for operators have in common.
+  'sandbox/control-terms.ts': ['core/domain'],
   // What dialects share, and all that they see of the brokerage: `brokerage-view.ts` and `brokerage.ts`.
   'sandbox/dialects/frame': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage'],
   'sandbox/dialects/*': ['core/domain', 'sandbox/dialects/frame'],
@@ -118,6 +120,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'core/domain',
     'core/ports',
     'core/app/',
+    'sandbox/control-terms.ts',
     'server/auth',
     'server/http',
     'server/http/docs',

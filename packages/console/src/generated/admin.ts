@@ -856,7 +856,7 @@ export interface SandboxPhases {
   /** Of its market. */
   readonly share: string
   /** Of its market. */
-  readonly coin: string
+  readonly crypto: string
   /** Of its market. */
   readonly option: string
   /** Of its market. */
@@ -977,7 +977,7 @@ export interface SandboxMarketTicket {
   /** `calendar`: its own hours again. */
   readonly phase?: 'open' | 'pre' | 'post' | 'closed' | 'calendar'
   /** Of what the phase is; shares if absent. */
-  readonly class?: 'share' | 'coin' | 'option' | 'future'
+  readonly class?: 'share' | 'crypto' | 'option' | 'future'
   /** Whether no prices come. */
   readonly paused?: boolean
 }
@@ -1069,7 +1069,7 @@ export interface SandboxLoginList {
 }
 
 export interface SandboxAccountTicket {
-  readonly kind: 'margin' | 'cash' | 'coin' | 'futures'
+  readonly kind: 'margin' | 'cash' | 'crypto' | 'futures'
   /** The first deposit in US dollars; 100000 if absent. */
   readonly cash?: string
   /** Shown to the user. */

@@ -9,7 +9,7 @@ import { Failure, Reading } from './states.tsx'
 import { type Column, Rows } from './table.tsx'
 
 const REQUEST = get('/sandbox/logins', {})
-const ACCOUNT_TYPES = ['margin', 'cash', 'coin', 'futures'] as const
+const ACCOUNT_TYPES = ['margin', 'cash', 'crypto', 'futures'] as const
 
 /** The part of the page about practice users. */
 export function Logins({ refreshMs }: { readonly refreshMs: number | undefined }): ReactNode {

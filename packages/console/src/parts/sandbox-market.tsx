@@ -10,7 +10,7 @@ import { Time, Value } from './values.tsx'
 
 const HOUR_MS = 3_600_000
 const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
-const ASSET_CLASSES = ['share', 'coin', 'option', 'future'] as const
+const ASSET_CLASSES = ['share', 'crypto', 'option', 'future'] as const
 
 /** The part of the page about the clock and the markets. */
 export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {

@@ -1,12 +1,10 @@
 /** The customers and their accounts. The seed has demo customers; more are created on demand. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { AccountKind } from '../control-terms.ts'
 import type { AccountType } from '../engine/types.ts'
 import { Journal } from './journal.ts'
 import { Problem } from './problems.ts'
-
-export const ACCOUNT_KINDS = ['margin', 'cash', 'coin', 'futures'] as const
-export type AccountKind = (typeof ACCOUNT_KINDS)[number]
 
 export const ENGINE_TYPE = { margin: 'margin', cash: 'cash', coin: 'crypto', futures: 'futures' } as const satisfies Record<
   AccountKind,

@@ -1,5 +1,6 @@
 /** Fault injection: which requests fail, and how. Set only through the control API. */
 
+import type { FaultKind } from '../control-terms.ts'
 import { Problem } from './problems.ts'
 
 /** The operations of the sandbox: those of REST, then OAuth's, then the stream's. */
@@ -31,26 +32,6 @@ export const OPERATIONS = [
   'stream.connect'
 ] as const
 export type Operation = (typeof OPERATIONS)[number]
-
-export const FAULT_KINDS = [
-  'lose_answer',
-  'reset',
-  'hang',
-  'delay',
-  'status',
-  'html',
-  'truncate',
-  'garbage',
-  'refuse',
-  'refuse_later',
-  'slow',
-  'empty',
-  'lose_page',
-  'spoil',
-  'hide',
-  'place'
-] as const
-export type FaultKind = (typeof FAULT_KINDS)[number]
 
 export interface FaultSpec {
   /** An operation, or a prefix with `*` at its end. */

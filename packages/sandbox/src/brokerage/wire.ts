@@ -1,6 +1,7 @@
 /** The engine's records in the sandbox's wire format. Pure; only this file uses the names of `API.md`. */
 
 import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
+import type { AccountKind, AssetClass } from '../control-terms.ts'
 import type {
   BalanceView,
   FillView,
@@ -19,10 +20,10 @@ import type {
 } from '../engine/types.ts'
 import type { Bar, Instrument, OptionFigures } from '../market/types.ts'
 import { isoOf } from './clock.ts'
-import type { Account, AccountKind, Customer } from './customers.ts'
+import type { Account, Customer } from './customers.ts'
 
 export const ASSET_CLASSES = { share: 'STK', coin: 'CRYPTO', option: 'OPT', future: 'FUT' } as const satisfies Record<
-  string,
+  AssetClass,
   InstrumentKind
 >
 export const SIDES = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>

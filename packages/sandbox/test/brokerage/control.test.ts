@@ -19,6 +19,13 @@ test('logins and accounts are created on demand', async () => {
     404,
     'a refused login leaves nothing behind'
   )
+  for (const username of ['.', '..', '', 'a\u0000', 'é', 'x'.repeat(65)]) {
+    const { status, body } = await send(`${brokerage.controlUrl}/logins`, 'POST', { username })
+    assert.deepEqual([status, body.error.code, body.error.field], [400, 'bad_request', 'username'], username)
+    assert.match(body.error.message, /must be 1 to 64 printable ASCII characters, and not "\." or "\.\.", was /)
+  }
+  for (const username of ['...', '.a', 'a@b.c'])
+    assert.equal((await control(brokerage, 'POST', '/logins', { username })).login.username, username)
   const { login: guest } = await control(brokerage, 'POST', '/logins', {})
   assert.equal(guest.accounts.length, 3)
 })
@@ -65,6 +72,36 @@ test('a price is read without a change, and the clock has whether prices pause',
   assert.equal((await send(`${brokerage.controlUrl}/market/NOPE`, 'GET')).status, 404)
   await control(brokerage, 'PUT', '/market', { paused: false })
   assert.equal((await control(brokerage, 'GET', '/clock')).clock.paused, false)
+})
+
+test('a book whose bids reach its asks, or that has a price or size of nothing, is refused, and nothing of the request is done', async () => {
+  await using brokerage = await openBrokerage()
+  await control(brokerage, 'PUT', '/market', { paused: true })
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['479.90', '7']], asks: [['480.10', '8']] })
+  const before = (await control(brokerage, 'GET', '/market/SPY')).quote
+  const bids = [
+    ['480.00', '1'],
+    ['480.2', '1']
+  ]
+  for (const [book, message] of [
+    [{ bids, asks: [['480.20', '1']] }, 'bids must be below all asks, was 480.2 with an ask of 480.20'],
+    [
+      {
+        bids: [['481', '1']],
+        asks: [
+          ['482', '1'],
+          ['480', '1']
+        ]
+      },
+      'bids must be below all asks, was 481 with an ask of 480'
+    ],
+    [{ asks: [['480', '0']] }, 'asks is a list of [price, size], best first, both positive and as text'],
+    [{ bids: [['-480', '1']] }, 'bids is a list of [price, size], best first, both positive and as text']
+  ] as const) {
+    const { status, body } = await send(`${brokerage.controlUrl}/market/SPY`, 'PUT', { price: '300.00', halted: true, ...book })
+    assert.deepEqual([status, body.error.code, body.error.message], [400, 'bad_request', message])
+  }
+  assert.deepEqual((await control(brokerage, 'GET', '/market/SPY')).quote, before)
 })
 
 test('a halted symbol does not trade, others do', async () => {

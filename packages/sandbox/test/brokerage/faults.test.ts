@@ -286,6 +286,12 @@ test('streams are dropped, muted, garbled and refused', async () => {
   await control(brokerage, 'POST', '/streams', { do: 'drop', code: 1012 })
   await polite.until(() => polite.closed !== undefined)
   assert.equal(polite.closed, 1012)
+  for (const code of [1000, 1003, 1007, 1014, 3000, 4999]) {
+    const dropped = await Listener.of(alex)
+    await control(brokerage, 'POST', '/streams', { do: 'drop', code })
+    await dropped.until(() => dropped.closed !== undefined)
+    assert.equal(dropped.closed, code)
+  }
   const garbled = await Listener.of(alex)
   await control(brokerage, 'POST', '/streams', { do: 'garble' })
   await garbled.until(messages => messages.some(message => typeof message === 'string'))
@@ -293,6 +299,18 @@ test('streams are dropped, muted, garbled and refused', async () => {
   await assert.rejects(Listener.of(alex))
   await fault(brokerage, { on: 'stream.connect', do: 'reset', times: 1 })
   await assert.rejects(Listener.of(alex))
+})
+
+test('a drop with a code that no socket can send is refused, and the streams stay', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  const open = await Listener.of(alex)
+  for (const code of [1004, 1005, 1006, 1015, 1016, 2000, 2999, 999, 5000]) {
+    const { status, body } = await send(`${brokerage.controlUrl}/streams`, 'POST', { do: 'drop', code })
+    assert.deepEqual([status, body.error.code, body.error.field], [400, 'bad_request', 'code'], String(code))
+    assert.match(body.error.message, new RegExp(`must be .* to .*, was ${code}$`))
+  }
+  assert.equal(open.closed, undefined)
 })
 
 test('a mute stream sends nothing and loses the events of that time', async () => {

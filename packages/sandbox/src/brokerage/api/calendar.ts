@@ -1,12 +1,13 @@
 /** Trading days of a market group, derived from its phases. */
 
+import type { AssetClass } from '../../control-terms.ts'
 import type { Micros, Phase } from '../../engine/types.ts'
 import type { Market, MarketGroup } from '../../market/types.ts'
 import { isoOf } from '../clock.ts'
 
 /** The market group of each asset class. */
 export const CLASS_MARKETS = { share: 'us-equity', coin: 'crypto', option: 'us-option', future: 'cme' } as const satisfies Record<
-  string,
+  AssetClass,
   MarketGroup
 >
 

@@ -1,6 +1,8 @@
 /** The control API's routes for customers and their grants. */
 
-import { ACCOUNT_KINDS, type Customer, type Customers, type NewAccount } from '../customers.ts'
+import { shown } from '@trunkline/core/domain/malformed'
+import { ACCOUNT_KINDS, USERNAME_EXPECTED, USERNAME_PATTERN } from '../../control-terms.ts'
+import type { Customer, Customers, NewAccount } from '../customers.ts'
 import type { Dialect } from '../dialect.ts'
 import type { GrantStore } from '../oauth/grants.ts'
 import { SCOPES } from '../oauth/scopes.ts'
@@ -24,6 +26,7 @@ export interface LoginControl {
   readonly setOAuth: (settings: { readonly accessTtlS?: number; readonly refreshGraceMs?: number }) => object
 }
 
+const USERNAME = new RegExp(USERNAME_PATTERN)
 const ACCOUNTS_MAX = 20
 const CASH_DEFAULT = '100000'
 /** The first deposits that the engine accepts. */
@@ -96,13 +99,19 @@ function createLogin(deps: LoginControl, body: unknown): object {
   const accounts = (fields.listOr('accounts') ?? [{ kind: 'margin' }, { kind: 'cash' }, { kind: 'coin' }]).map(accountOf)
   if (accounts.length > ACCOUNTS_MAX) throw new Problem('bad_request', `at most ${ACCOUNTS_MAX} accounts per login`, { field: 'accounts' })
   const { customer } = customers.add({
-    username: fields.nameOr('username', 64),
+    username: usernameOf(fields),
     password: fields.nameOr('password', 128),
     name: fields.textOr('name'),
     accounts
   })
   openAccounts()
   return { login: loginWire(deps, customer) }
+}
+
+function usernameOf(fields: Fields): string | null {
+  const username = fields.textOr('username')
+  if (username === null || USERNAME.test(username)) return username
+  throw new Problem('bad_request', `username must be ${USERNAME_EXPECTED}, was ${shown(username)}`, { field: 'username' })
 }
 
 function accountOf(value: unknown): NewAccount {

@@ -1,7 +1,7 @@
 /** The control API's routes for the clock, the prices and the sessions. */
 
-import { isDecimal } from '@trunkline/core/domain/decimal'
-import type { QuoteLevel } from '../../engine/types.ts'
+import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
+import { ASSET_CLASSES, crossing, PHASES } from '../../control-terms.ts'
 import { type Market, UnknownSymbol } from '../../market/types.ts'
 import { CLASS_MARKETS } from '../api/calendar.ts'
 import { type BrokerageClock, isoOf } from '../clock.ts'
@@ -10,7 +10,7 @@ import type { MarketDriver } from '../market-driver.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { BrokerageState } from '../state.ts'
-import { quoteWire, valuesOf } from '../wire.ts'
+import { quoteWire } from '../wire.ts'
 import type { ControlCall, ControlRoute } from './server.ts'
 
 export interface MarketControlDeps {
@@ -38,7 +38,7 @@ export function marketRoutes(deps: MarketControlDeps): readonly ControlRoute[] {
 
 export function clockShown({ clock, market }: MarketControlDeps): object {
   const now = clock.now()
-  const phases = Object.fromEntries(valuesOf(CLASS_MARKETS).map(name => [name, market.phaseAt(CLASS_MARKETS[name], now).phase]))
+  const phases = Object.fromEntries(ASSET_CLASSES.map(name => [name, market.phaseAt(CLASS_MARKETS[name], now).phase]))
   const paused = market.control.isPaused(now)
   return { clock: { sandbox_time: isoOf(now), frozen: clock.frozen, market: market.kind, paused, ...phases } }
 }
@@ -76,6 +76,8 @@ async function moveSymbol(
   const price = fields.decimalOr('price')
   const halted = fields.flagOr('halted')
   const [bids, asks] = [levelsOf(fields, 'bids'), levelsOf(fields, 'asks')]
+  const fault = crossing(pricesOf(bids), pricesOf(asks))
+  if (fault !== null) throw new Problem('bad_request', `bids ${fault}`, { field: 'bids' })
   await contracts.bring([symbol])
   if (price !== null) market.control.setPrice(symbol, price, clock.now())
   if (halted !== null) market.control.setHalted(symbol, halted, clock.now())
@@ -87,22 +89,28 @@ async function moveSymbol(
   return { quote: quoteWire(shown) }
 }
 
+type Level = readonly [price: Decimal, size: Decimal]
+
 /** `[["499.99", "5"]]`, best first. */
-function levelsOf(fields: Fields, name: string): readonly QuoteLevel[] | null {
+function levelsOf(fields: Fields, name: string): readonly Level[] | null {
   const levels = fields.listOr(name)
   if (levels === null) return null
   return levels.map(level => {
     const [price, size, ...more]: readonly unknown[] = Array.isArray(level) ? level : []
-    if (isDecimal(price) && isDecimal(size) && more.length === 0) return [price, size]
-    throw new Problem('bad_request', `${name} is a list of [price, size], best first, both as text`, { field: name })
+    if (isDecimal(price) && isDecimal(size) && isPositive(price) && isPositive(size) && more.length === 0) return [price, size]
+    throw new Problem('bad_request', `${name} is a list of [price, size], best first, both positive and as text`, { field: name })
   })
+}
+
+function pricesOf(levels: readonly Level[] | null): readonly Decimal[] {
+  return (levels ?? []).map(([price]) => price)
 }
 
 async function moveMarket(deps: MarketControlDeps, { body }: ControlCall): Promise<object> {
   const { clock, market, driver } = deps
   const fields = new Fields(body, ['phase', 'class', 'paused'])
-  const phase = fields.memberOr('phase', ['open', 'pre', 'post', 'closed', 'calendar'])
-  const group = CLASS_MARKETS[fields.memberOr('class', valuesOf(CLASS_MARKETS)) ?? 'share']
+  const phase = fields.memberOr('phase', PHASES)
+  const group = CLASS_MARKETS[fields.memberOr('class', ASSET_CLASSES) ?? 'share']
   const paused = fields.flagOr('paused')
   if (phase !== null) market.control.forcePhase(group, phase === 'calendar' ? null : phase, clock.now())
   if (paused !== null) market.control.setPaused(paused, clock.now())

@@ -1,12 +1,13 @@
 /** All routes of the control API, in the terms of `API.md`. */
 
+import { CLOSE_CODE_EXPECTED, FAULT_KINDS, isCloseCode, STREAM_FAULTS, STREAM_KINDS } from '../../control-terms.ts'
 import type { Customers } from '../customers.ts'
-import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'
+import type { Fault, FaultSpec, Faults } from '../faults.ts'
 import type { MarketHub } from '../market-stream/hub.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { Hub } from '../stream/hub.ts'
-import { STREAM_FAULTS, type StreamFaultSpec } from '../stream/stream-faults.ts'
+import type { StreamFaultSpec } from '../stream/stream-faults.ts'
 import { dialectRoutes } from './dialects.ts'
 import { customerNamed, dialectNamed, type LoginControl, loginRoutes } from './logins.ts'
 import { clockShown, type MarketControlDeps, marketRoutes } from './market.ts'
@@ -114,12 +115,12 @@ function streamRoutes({ hub, marketHub, customers, dialects }: ControlDeps): rea
       handle: ({ body }) => {
         const fields = new Fields(body, ['do', 'on', 'dialect', 'login', 'code', 'ms', 'times', 'window'])
         const username = fields.textOr('login')
-        const on = fields.memberOr('on', ['account', 'market']) ?? 'account'
+        const on = fields.memberOr('on', STREAM_KINDS) ?? 'account'
         const dialect = fields.textOr('dialect')
         const spec: StreamFaultSpec = {
           do: fields.member('do', STREAM_FAULTS),
           login: username === null ? null : customerNamed(customers, username).id,
-          code: fields.countOr('code', 1000, 4999),
+          code: closeCodeOf(fields),
           ms: fields.countOr('ms', 0, MS_MAX) ?? 0,
           times: fields.countOr('times', 1, 1_000_000),
           window: fields.countOr('window', 2, 1_000) ?? 2
@@ -129,4 +130,10 @@ function streamRoutes({ hub, marketHub, customers, dialects }: ControlDeps): rea
       }
     }
   ]
+}
+
+function closeCodeOf(fields: Fields): number | null {
+  const code = fields.countOr('code', 1000, 4999)
+  if (code === null || isCloseCode(code)) return code
+  throw new Problem('bad_request', `code must be ${CLOSE_CODE_EXPECTED}, was ${code}`, { field: 'code' })
 }

@@ -1,7 +1,6 @@
 /** Fault injection for streams: what happens to each outgoing frame. */
 
-export const STREAM_FAULTS = ['drop', 'mute', 'delay', 'duplicate', 'reorder', 'lose', 'garble', 'normal'] as const
-export type StreamFault = (typeof STREAM_FAULTS)[number]
+import type { StreamFault } from '../../control-terms.ts'
 
 export interface StreamFaultSpec {
   readonly do: StreamFault

@@ -10,6 +10,7 @@ import type { Account, Connection, Platform, User } from '@trunkline/core/domain
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { type BrokerId, parseUserId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
+import { ACCOUNT_KINDS } from '@trunkline/sandbox/control-terms'
 import { ownPlatformId } from '../../ops/demo-platform.ts'
 import { approved, FormBrowser } from '../../ops/form-browser.ts'
 import type { OperatorDeps } from '../deps.ts'
@@ -64,7 +65,6 @@ export async function practiceAccount(
 }
 
 interface Login {
-  readonly id: string
   readonly username: string
   readonly password: string
 }
@@ -73,7 +73,7 @@ async function replayLogin(deps: OperatorDeps, by: OperatorCaller): Promise<Logi
   const { items } = await askSandbox(deps, SANDBOX.logins())
   const known = items.find(({ username }) => username.startsWith(LOGIN_PREFIX))
   if (known !== undefined) return known
-  const accounts = (['margin', 'cash', 'coin', 'futures'] as const).map(kind => ({ kind, cash: CASH }))
+  const accounts = ACCOUNT_KINDS.map(kind => ({ kind, cash: CASH }))
   const username = `${LOGIN_PREFIX}${deps.app.ids.uuid().slice(-8)}`
   const made = { action: 'sandbox.login.create', target: username } as const
   const body = { username, name: 'Replays of operators', accounts }

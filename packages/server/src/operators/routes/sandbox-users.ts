@@ -1,21 +1,17 @@
 import { plainText, required } from '../../http/params.ts'
 import { type Operation, operation } from '../endpoint.ts'
+import { CHANGES, FAILURES, noted, READS } from '../sandbox/operations.ts'
 import { askSandbox, changeSandbox } from '../sandbox/own.ts'
 import * as present from '../sandbox/records.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
 import * as tickets from '../sandbox/tickets.ts'
-import { noted } from './sandbox.ts'
 
-const shared = { scope: 'sandbox', tag: 'Sandbox' } as const
-const reads = { ...shared, method: 'GET', failures: ['sandbox_absent', 'sandbox_unavailable'] } as const
-const FAILURES = ['sandbox_absent', 'sandbox_refused', 'sandbox_unavailable'] as const
-const changes = { ...shared, method: 'POST', failures: FAILURES } as const
 const ofLogin = { params: { username: plainText(64, 'The practice user.', 'alex') } } as const
 const ofOrder = { params: { broker_order_id: plainText(64, 'The order, by its id at the broker.', 'f3c1a2') } } as const
 
 export const SANDBOX_USERS: readonly Operation[] = [
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/logins',
     operationId: 'listSandboxLogins',
     summary: 'List the practice users',
@@ -24,7 +20,7 @@ export const SANDBOX_USERS: readonly Operation[] = [
     handle: async (_call, deps) => present.presentLogins(await askSandbox(deps, SANDBOX.logins()))
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/logins',
     operationId: 'createSandboxLogin',
     summary: 'Create a practice user',
@@ -35,12 +31,12 @@ export const SANDBOX_USERS: readonly Operation[] = [
     async handle({ caller, body: { username, password, name, accounts } }, deps) {
       const detail = noted({ accounts: accounts?.length })
       const made = { action: 'sandbox.login.create', target: username ?? 'chosen by the sandbox', detail } as const
-      const opened = accounts?.map(({ kind, cash, name: called }) => ({ kind, cash, name: called }))
-      return present.presentLogin(await changeSandbox(deps, caller, made, SANDBOX.addLogin({ username, password, name, accounts: opened })))
+      const asked = { username, password, name, accounts: accounts?.map(tickets.accountBody) }
+      return present.presentLogin(await changeSandbox(deps, caller, made, SANDBOX.addLogin(asked)))
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     ...ofLogin,
     path: '/sandbox/logins/:username/accounts',
     operationId: 'createSandboxAccount',
@@ -49,13 +45,13 @@ export const SANDBOX_USERS: readonly Operation[] = [
     body: tickets.accountTicket,
     bodyExample: { kind: 'futures', cash: '50000' },
     success: { status: 201, description: 'The practice user as it is now.', schema: present.loginRecord },
-    async handle({ caller, path, body: { kind, cash, name } }, deps) {
-      const made = { action: 'sandbox.login.account', target: path.username, detail: noted({ kind, cash }) } as const
-      return present.presentLogin(await changeSandbox(deps, caller, made, SANDBOX.addAccount(path.username, { kind, cash, name })))
+    async handle({ caller, path: { username }, body }, deps) {
+      const made = { action: 'sandbox.login.account', target: username, detail: noted({ kind: body.kind, cash: body.cash }) } as const
+      return present.presentLogin(await changeSandbox(deps, caller, made, SANDBOX.addAccount(username, tickets.accountBody(body))))
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     ...ofLogin,
     path: '/sandbox/logins/:username/end-grants',
     operationId: 'endSandboxGrants',
@@ -71,7 +67,7 @@ export const SANDBOX_USERS: readonly Operation[] = [
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/tokens',
     operationId: 'setSandboxTokens',
     summary: 'Set how long tokens live',
@@ -85,7 +81,7 @@ export const SANDBOX_USERS: readonly Operation[] = [
     }
   }),
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/streams',
     operationId: 'listSandboxStreams',
     summary: 'List the sandbox’s open streams',
@@ -93,7 +89,7 @@ export const SANDBOX_USERS: readonly Operation[] = [
     handle: async (_call, deps) => present.presentStreams(await askSandbox(deps, SANDBOX.streams()))
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/streams',
     operationId: 'disturbSandboxStreams',
     summary: 'Disturb streams',
@@ -109,7 +105,7 @@ export const SANDBOX_USERS: readonly Operation[] = [
     }
   }),
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/orders',
     operationId: 'findSandboxOrder',
     summary: 'Find an order in the sandbox',
@@ -119,11 +115,11 @@ export const SANDBOX_USERS: readonly Operation[] = [
     success: { status: 200, description: 'What the sandbox has of it.', schema: present.sandboxOrders },
     async handle({ query }, deps) {
       const { received, accepted, orders } = await askSandbox(deps, SANDBOX.orders(query.client_order_id))
-      return { received, accepted, data: orders.map(present.presentSandboxOrder) }
+      return { received, accepted, data: orders }
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     ...ofOrder,
     path: '/sandbox/orders/:broker_order_id/fill',
     operationId: 'fillSandboxOrder',
@@ -134,11 +130,11 @@ export const SANDBOX_USERS: readonly Operation[] = [
     async handle({ caller, path, body: { quantity } }, deps) {
       const made = { action: 'sandbox.order.fill', target: path.broker_order_id, detail: { quantity } } as const
       const { order } = await changeSandbox(deps, caller, made, SANDBOX.fillOrder(path.broker_order_id, { quantity }))
-      return present.presentSandboxOrder(order)
+      return order
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     ...ofOrder,
     path: '/sandbox/orders/:broker_order_id/cancel',
     operationId: 'cancelSandboxOrder',
@@ -146,11 +142,11 @@ export const SANDBOX_USERS: readonly Operation[] = [
     success: { status: 200, description: 'The order as the sandbox has it now.', schema: present.sandboxOrder },
     async handle({ caller, path }, deps) {
       const made = { action: 'sandbox.order.cancel', target: path.broker_order_id } as const
-      return present.presentSandboxOrder((await changeSandbox(deps, caller, made, SANDBOX.cancelOrder(path.broker_order_id))).order)
+      return (await changeSandbox(deps, caller, made, SANDBOX.cancelOrder(path.broker_order_id))).order
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     ...ofOrder,
     path: '/sandbox/orders/:broker_order_id/reveal',
     operationId: 'revealSandboxOrder',
@@ -163,15 +159,15 @@ export const SANDBOX_USERS: readonly Operation[] = [
     }
   }),
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/counters',
     operationId: 'readSandboxCounters',
     summary: 'Read how often each operation of the sandbox was asked for',
     success: { status: 200, description: 'By operation.', schema: present.counterList },
-    handle: async (_call, deps) => present.presentCounters(await askSandbox(deps, SANDBOX.counters()))
+    handle: (_call, deps) => askSandbox(deps, SANDBOX.counters())
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     method: 'DELETE',
     path: '/sandbox/counters',
     operationId: 'clearSandboxCounters',

@@ -1,22 +1,19 @@
-import type { AuditEntry } from '@trunkline/core/ports/store'
 import { plainText, required } from '../../http/params.ts'
 import { type Operation, operation } from '../endpoint.ts'
+import { CHANGES, FAILURES, noted, READS } from '../sandbox/operations.ts'
 import { askSandbox, changeSandbox, ownSandbox } from '../sandbox/own.ts'
 import * as present from '../sandbox/records.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
 import * as tickets from '../sandbox/tickets.ts'
+import { sandboxWord } from '../sandbox/words.ts'
 
-const shared = { scope: 'sandbox', tag: 'Sandbox' } as const
-const reads = { ...shared, method: 'GET', failures: ['sandbox_absent', 'sandbox_unavailable'] } as const
-const FAILURES = ['sandbox_absent', 'sandbox_refused', 'sandbox_unavailable'] as const
-const changes = { ...shared, method: 'POST', failures: FAILURES } as const
 const ABSENT = 'Where the service started no sandbox of its own, every operation of it is refused with `sandbox_absent`.'
 const FAULT_ID = plainText(20, 'The fault.', 'fault-1')
 const SYMBOL = plainText(40, 'The symbol, as the sandbox writes it. Write the `/` of a crypto pair as `%2F`.', 'AAPL')
 
 export const SANDBOX_MARKET: readonly Operation[] = [
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox',
     operationId: 'readSandbox',
     summary: 'Read how the sandbox is',
@@ -36,7 +33,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   }),
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/faults',
     operationId: 'listSandboxFaults',
     summary: 'List the faults',
@@ -44,7 +41,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     handle: async (_call, deps) => present.presentFaults(await askSandbox(deps, SANDBOX.faults()))
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/faults',
     operationId: 'setSandboxFault',
     summary: 'Set a fault',
@@ -55,12 +52,12 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     async handle({ caller, body }, deps) {
       const detail = noted({ do: body.do, times: body.times, login: body.login, symbol: body.symbol, ms: body.ms })
       const made = { action: 'sandbox.fault.set', target: body.on, detail } as const
-      const { fault } = await changeSandbox(deps, caller, made, SANDBOX.addFault(tickets.faultBody(body)))
+      const { fault } = await changeSandbox(deps, caller, made, SANDBOX.addFault(body))
       return present.presentFault(fault, fault.times, 0)
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     method: 'DELETE',
     path: '/sandbox/faults',
     operationId: 'clearSandboxFaults',
@@ -72,7 +69,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     method: 'DELETE',
     path: '/sandbox/faults/:fault_id',
     operationId: 'clearSandboxFault',
@@ -86,7 +83,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/clock',
     operationId: 'setSandboxClock',
     summary: 'Set the clock',
@@ -100,7 +97,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/market',
     operationId: 'setSandboxMarket',
     summary: 'Set a market’s phase, or pause all prices',
@@ -109,21 +106,22 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     success: { status: 200, description: 'The markets as they are now.', schema: present.clockRecord },
     async handle({ caller, body: { phase, class: of, paused } }, deps) {
       const made = { action: 'sandbox.market', target: of ?? 'share', detail: noted({ phase, paused }) } as const
-      return present.presentClock(await changeSandbox(deps, caller, made, SANDBOX.setMarket({ phase, class: of, paused })))
+      const asked = { phase, class: of === undefined ? undefined : sandboxWord(of), paused }
+      return present.presentClock(await changeSandbox(deps, caller, made, SANDBOX.setMarket(asked)))
     }
   }),
   operation({
-    ...reads,
+    ...READS,
     path: '/sandbox/price',
     operationId: 'readSandboxPrice',
     summary: 'Read a price',
     failures: FAILURES,
     query: { symbol: required(SYMBOL) },
     success: { status: 200, description: 'The best prices now.', schema: present.priceRecord },
-    handle: async ({ query }, deps) => present.presentPrice(await askSandbox(deps, SANDBOX.price(query.symbol)))
+    handle: async ({ query }, deps) => (await askSandbox(deps, SANDBOX.price(query.symbol))).quote
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/price',
     operationId: 'setSandboxPrice',
     summary: 'Set a price',
@@ -131,15 +129,16 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     body: tickets.priceTicket,
     bodyExample: { symbol: 'AAPL', price: '187.50' },
     success: { status: 200, description: 'The best prices now.', schema: present.priceRecord },
-    async handle({ caller, body: { symbol, price, halted, bids, asks } }, deps) {
+    async handle({ caller, body }, deps) {
+      const { symbol, price, halted, bids, asks } = body
       const detail = noted({ price, halted, bids: bids?.length, asks: asks?.length })
-      const body = { price, halted, bids: tickets.levelsBody(bids), asks: tickets.levelsBody(asks) }
       const made = { action: 'sandbox.price', target: symbol, detail } as const
-      return present.presentPrice(await changeSandbox(deps, caller, made, SANDBOX.setPrice(symbol, body)))
+      const { quote } = await changeSandbox(deps, caller, made, SANDBOX.setPrice(symbol, tickets.priceBody(body)))
+      return quote
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/dividends',
     operationId: 'paySandboxDividend',
     summary: 'Pay a dividend',
@@ -154,7 +153,7 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   }),
   operation({
-    ...changes,
+    ...CHANGES,
     path: '/sandbox/reset',
     operationId: 'resetSandbox',
     summary: 'Reset the sandbox',
@@ -169,10 +168,3 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     }
   })
 ]
-
-type Fact = string | number | boolean
-
-/** What was given. */
-export function noted(given: Readonly<Record<string, Fact | undefined>>): AuditEntry['detail'] {
-  return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
-}

@@ -5,6 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Clean } from 'typebox/value'
 
 /** The sandbox is on this machine. */
 const LIMIT_MS = 10_000
@@ -46,7 +47,10 @@ export class SandboxControl {
     this.#options = options
   }
 
-  /** @throws SandboxRefusal; ServiceError sandbox_unavailable, which says whether a change may have been made */
+  /**
+   * The answer, without what its form does not name.
+   * @throws SandboxRefusal; ServiceError sandbox_unavailable, which says whether a change may have been made
+   */
   async ask<Answer extends TSchema>(request: ControlRequest<Answer>): Promise<Static<Answer>> {
     const { method, answer, path } = request
     if (!this.#options.isRunning()) throw unavailable('The sandbox has ended, so nothing was changed. It is started with the service.')
@@ -54,7 +58,8 @@ export class SandboxControl {
     const body = parsed(text)
     if (status >= 400 && status < 500) throw refusalOf(body)
     const fits = (value: unknown): value is Static<Answer> => Compile(answer).Check(value)
-    if (status < 300 && fits(body)) return body
+    const known: unknown = Clean(answer, body)
+    if (status < 300 && fits(known)) return known
     const cause = new Malformed(`${method} ${path}`, 'an answer as the control API describes it', `status ${status}`)
     throw unavailable(`The sandbox’s answer cannot be read.${consequence(method)}`, cause)
   }

@@ -1,7 +1,9 @@
-// What operators see of the sandbox, and how its answers become that.
+// What operators see of the sandbox, and how its answers become that. Where both are alike, the record is also the form of the answer
+// (`requests.ts`).
 import Type, { type Static } from 'typebox'
 import { nullable, oneOf, record } from '../../wire/common.ts'
 import type { SANDBOX } from './requests.ts'
+import { operatorWord } from './words.ts'
 
 type AnswerOf<Name extends keyof typeof SANDBOX> = Static<ReturnType<(typeof SANDBOX)[Name]>['answer']>
 
@@ -42,7 +44,7 @@ export const clockRecord = record('SandboxClock', 'The sandbox’s time and its 
   frozen: Type.Boolean({ description: 'Whether time stands still.' }),
   paused: Type.Boolean({ description: 'Whether no prices come.' }),
   prices: Type.String({ description: '`synthetic`, or those of a recorded day.' }),
-  phases: record('SandboxPhases', 'Which phase each class is in.', { share: phase, coin: phase, option: phase, future: phase })
+  phases: record('SandboxPhases', 'Which phase each class is in.', { share: phase, crypto: phase, option: phase, future: phase })
 })
 
 export const priceRecord = record('SandboxPrice', 'A symbol’s best prices.', {
@@ -124,27 +126,23 @@ export const resetRecord = record('SandboxReset', 'The sandbox after it was rese
 
 export function presentClock({ clock }: AnswerOf<'clock'>): Static<typeof clockRecord> {
   const { sandbox_time, frozen, paused, market, share, coin, option, future } = clock
-  return { sandbox_time, frozen, paused, prices: market, phases: { share, coin, option, future } }
+  return { sandbox_time, frozen, paused, prices: market, phases: { share, crypto: coin, option, future } }
 }
 
-export function presentFault(fault: AnswerOf<'addFault'>['fault'], left: number | null, hits: number): Static<typeof faultRecord> {
-  const { id, on, do: effect, times, skip, login, symbol, client_order_id, after, ms, status, retry_after, code, message } = fault
-  const narrowed = { skip, login, symbol, client_order_id }
-  return { fault_id: id, on, do: effect, times, left, hits, ...narrowed, after, ms, status, retry_after, code, message }
+export function presentFault(
+  { id, ...fault }: AnswerOf<'addFault'>['fault'],
+  left: number | null,
+  hits: number
+): Static<typeof faultRecord> {
+  return { fault_id: id, ...fault, left, hits }
 }
 
 export function presentFaults({ items }: AnswerOf<'faults'>): Static<typeof faultList> {
   return listOf(items, fault => presentFault(fault, fault.left, fault.hits))
 }
 
-export function presentPrice({ quote }: AnswerOf<'price'>): Static<typeof priceRecord> {
-  const { symbol, bid, bid_size, ask, ask_size, last, previous_close, halted, phase: now } = quote
-  return { symbol, bid, bid_size, ask, ask_size, last, previous_close, halted, phase: now }
-}
-
-export function presentLogin({ login }: AnswerOf<'addLogin'>): Static<typeof loginRecord> {
-  const { username, password, name, accounts } = login
-  return { username, password, name, accounts: accounts.map(({ number, name: called, kind }) => ({ number, name: called, kind })) }
+export function presentLogin({ login: { accounts, ...login } }: AnswerOf<'addLogin'>): Static<typeof loginRecord> {
+  return { ...login, accounts: accounts.map(({ kind, ...account }) => ({ ...account, kind: operatorWord(kind) })) }
 }
 
 export function presentLogins({ items }: AnswerOf<'logins'>): Static<typeof loginList> {
@@ -156,19 +154,6 @@ export function presentStreams({ items }: AnswerOf<'streams'>): Static<typeof st
     ...{ on, broker: dialect ?? null, login_id: login ?? null },
     open: waiting?.length ?? null
   }))
-}
-
-export function presentSandboxOrder(order: AnswerOf<'fillOrder'>['order']): Static<typeof sandboxOrder> {
-  const { id, client_order_id, symbol, direction, state, quantity, filled, remaining } = order
-  return { id, client_order_id, symbol, direction, state, quantity, filled, remaining }
-}
-
-export function presentCounters({ operations }: AnswerOf<'counters'>): Static<typeof counterList> {
-  const rows = Object.entries(operations).map(([name, { requests, faults, answers }]) => [
-    name,
-    { requests, faults, answers: { ...answers } }
-  ])
-  return { operations: Object.fromEntries(rows) }
 }
 
 function listOf<Item, Row>(items: readonly Item[], present: (item: Item) => Row) {

@@ -1,32 +1,15 @@
-// All that is ever asked of the sandbox: each request is built here, from values of our own forms. No path and no body of a client is
-// passed on.
+// All that is ever asked of the sandbox: each request is built here, from values of our own forms. No path of a client is passed on, and no
+// member of a body that its form does not name.
 import Type, { type TSchema } from 'typebox'
+import { nullable } from '../../wire/common.ts'
 import { type ControlRequest, SandboxRefusal } from './control.ts'
+import * as records from './records.ts'
 
 const text = Type.String()
-const maybeText = Type.Union([text, Type.Null()])
-const maybeCount = Type.Union([Type.Integer(), Type.Null()])
-/** Every answer has more members than these: only what is read is checked. */
 const items = <Item extends TSchema>(item: Item) => Type.Object({ items: Type.Array(item) })
 const ANY = Type.Object({})
 
-const fault = Type.Object({
-  id: text,
-  on: text,
-  do: text,
-  times: maybeCount,
-  skip: Type.Integer(),
-  login: maybeText,
-  symbol: maybeText,
-  client_order_id: maybeText,
-  after: Type.Boolean(),
-  ms: Type.Integer(),
-  status: maybeCount,
-  retry_after: maybeCount,
-  code: maybeText,
-  message: maybeText
-})
-const listedFault = Type.Object({ ...fault.properties, left: maybeCount, hits: Type.Integer() })
+const { fault_id: id, left, hits, ...ofFault } = records.faultRecord.properties
 const clock = Type.Object({
   clock: Type.Object({
     sandbox_time: text,
@@ -39,41 +22,15 @@ const clock = Type.Object({
     future: text
   })
 })
-const quote = Type.Object({
-  quote: Type.Object({
-    symbol: text,
-    bid: maybeText,
-    bid_size: maybeText,
-    ask: maybeText,
-    ask_size: maybeText,
-    last: maybeText,
-    previous_close: maybeText,
-    halted: Type.Boolean(),
-    phase: text
-  })
-})
-const account = Type.Object({ id: text, number: text, name: text, kind: text })
-const login = Type.Object({ id: text, username: text, password: text, name: text, accounts: Type.Array(account) })
-const oneLogin = Type.Object({ login })
+const quote = Type.Object({ quote: records.priceRecord })
+const oneLogin = Type.Object({ login: records.loginRecord })
 const stream = Type.Object({
   on: text,
-  login: Type.Optional(maybeText),
+  login: Type.Optional(nullable(text)),
   dialect: Type.Optional(text),
-  waiting: Type.Optional(Type.Array(Type.Unknown())),
-  peers: Type.Optional(Type.Array(Type.Unknown()))
+  waiting: Type.Optional(Type.Array(Type.Unknown()))
 })
-const order = Type.Object({
-  id: text,
-  client_order_id: text,
-  symbol: maybeText,
-  direction: text,
-  state: text,
-  quantity: maybeText,
-  filled: text,
-  remaining: text
-})
-const oneOrder = Type.Object({ order })
-const tally = Type.Object({ requests: Type.Integer(), faults: Type.Integer(), answers: Type.Record(text, Type.Integer()) })
+const oneOrder = Type.Object({ order: records.sandboxOrder })
 
 /** Days of synthetic prices are made one after the other. */
 const JUMP_MS = 60_000
@@ -93,10 +50,10 @@ function part(value: string): string {
   return encodeURIComponent(value)
 }
 
-/** Which request each operation makes. Bodies have only members that the operation's own form has. */
+/** Which request each operation makes. Bodies have only members that the operation's own form has, and of an answer only what is named here is read. */
 export const SANDBOX = {
-  faults: () => read('/faults', items(listedFault)),
-  addFault: (body: Values) => change('POST', '/faults', body, Type.Object({ fault })),
+  faults: () => read('/faults', items(Type.Object({ id, left, hits, ...ofFault }))),
+  addFault: (body: Values) => change('POST', '/faults', body, Type.Object({ fault: Type.Object({ id, ...ofFault }) })),
   clearFaults: () => ({ method: 'DELETE', path: '/faults', answer: ANY }) as const,
   clearFault: (id: string) => ({ method: 'DELETE', path: `/faults/${part(id)}`, answer: ANY }) as const,
   clock: () => read('/clock', clock),
@@ -105,7 +62,7 @@ export const SANDBOX = {
   price: (symbol: string) => read(`/market/${part(symbol)}`, quote),
   setPrice: (symbol: string, body: Values) => change('PUT', `/market/${part(symbol)}`, body, quote),
   payDividend: (body: Values) => change('POST', '/dividends', body, Type.Object({ paid: Type.Integer() })),
-  logins: () => read('/logins', items(login)),
+  logins: () => read('/logins', items(records.loginRecord)),
   addLogin: (body: Values) => change('POST', '/logins', body, oneLogin),
   addAccount: (username: string, body: Values) => change('POST', `/logins/${part(username)}/accounts`, body, oneLogin),
   endGrants: (username: string, body: Values) =>
@@ -116,12 +73,12 @@ export const SANDBOX = {
   orders: (clientOrderId: string) =>
     read(
       `/orders?client_order_id=${part(clientOrderId)}`,
-      Type.Object({ received: Type.Integer(), accepted: Type.Integer(), orders: Type.Array(order) })
+      Type.Object({ received: Type.Integer(), accepted: Type.Integer(), orders: Type.Array(records.sandboxOrder) })
     ),
   fillOrder: (id: string, body: Values) => change('POST', `/orders/${part(id)}/fill`, body, oneOrder),
   cancelOrder: (id: string) => change('POST', `/orders/${part(id)}/cancel`, {}, oneOrder),
   revealOrder: (id: string) => change('POST', `/orders/${part(id)}/reveal`, {}, ANY),
-  counters: () => read('/counters', Type.Object({ operations: Type.Record(text, tally) })),
+  counters: () => read('/counters', records.counterList),
   clearCounters: () => ({ method: 'DELETE', path: '/counters', answer: ANY }) as const,
   reset: () => ({ ...change('POST', '/reset', {}, ANY), limitMs: JUMP_MS })
 }

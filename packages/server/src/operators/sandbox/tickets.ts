@@ -1,30 +1,21 @@
 // What operators send to change the sandbox: forms of our own, each member bounded.
+import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import {
+  CLOSE_CODE_EXPECTED,
+  CLOSE_CODES,
+  crossing,
+  FAULT_KINDS,
+  PHASES,
+  STREAM_FAULTS,
+  STREAM_KINDS,
+  USERNAME_EXPECTED,
+  USERNAME_PATTERN
+} from '@trunkline/sandbox/control-terms'
 import Type, { type Static } from 'typebox'
 import { decimal, oneOf, ticket, timestamp } from '../../wire/common.ts'
+import { ACCOUNT_KINDS, ASSET_CLASSES, sandboxWord } from './words.ts'
 
-export const FAULT_EFFECTS = [
-  'lose_answer',
-  'reset',
-  'hang',
-  'delay',
-  'status',
-  'html',
-  'truncate',
-  'garbage',
-  'refuse',
-  'refuse_later',
-  'slow',
-  'empty',
-  'lose_page',
-  'spoil',
-  'hide',
-  'place'
-] as const
-export const STREAM_EFFECTS = ['drop', 'mute', 'delay', 'duplicate', 'reorder', 'lose', 'garble', 'normal'] as const
-export const ACCOUNT_KINDS = ['margin', 'cash', 'coin', 'futures'] as const
-export const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
-export const ASSET_CLASSES = ['share', 'coin', 'option', 'future'] as const
-export const USERNAME_PATTERN = '^[A-Za-z0-9._-]{1,64}$'
 const DAY_MS = 86_400_000
 const DAYS_MAX = 31
 const LEVELS_MAX = 20
@@ -33,7 +24,7 @@ const maybe = Type.Optional
 const text = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, pattern: '^\\P{C}*$', description })
 const count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description })
 export const symbol = text(40, 'As the sandbox writes it, which is as this API does.')
-const username = Type.String({ pattern: USERNAME_PATTERN, 'x-expected': '1 to 64 letters, digits, dots, dashes and underscores' })
+const username = Type.String({ pattern: USERNAME_PATTERN, 'x-expected': USERNAME_EXPECTED })
 
 export const faultTicket = ticket('SandboxFaultTicket', {
   on: Type.String({
@@ -41,7 +32,7 @@ export const faultTicket = ticket('SandboxFaultTicket', {
     description: 'An operation of the sandbox, `orders.submit` for example; a trailing `*` stands for the rest.',
     'x-expected': 'an operation such as "orders.submit", "orders.*" or "*"'
   }),
-  do: oneOf(FAULT_EFFECTS, { description: 'What happens to the requests. Each is described in the API of the sandbox.' }),
+  do: oneOf(FAULT_KINDS, { description: 'What happens to the requests. Each is described in the API of the sandbox.' }),
   times: maybe(count(1, 1_000_000, 'How many requests it hits; absent: until it is cleared.')),
   skip: maybe(count(0, 1_000_000, 'How many matching requests pass before.')),
   login: maybe({ ...username, description: 'Only requests of this practice user.' }),
@@ -100,14 +91,18 @@ export const tokensTicket = ticket('SandboxTokensTicket', {
   refresh_grace_ms: maybe(count(0, 3_600_000, 'How long a used refresh token still works, in milliseconds.'))
 })
 
+const closeCode = Type.Union(
+  CLOSE_CODES.map(([from, to]) => Type.Integer({ minimum: from, maximum: to, 'x-expected': CLOSE_CODE_EXPECTED })),
+  { description: 'With `drop`: the code of the close; absent: the connection is cut.', 'x-expected': CLOSE_CODE_EXPECTED }
+)
 export const streamsTicket = ticket('SandboxStreamsTicket', {
-  do: oneOf(STREAM_EFFECTS, { description: '`normal` ends all others. Each is described in the API of the sandbox.' }),
-  on: maybe(oneOf(['account', 'market'], { description: 'Which streams; those of accounts if absent.' })),
+  do: oneOf(STREAM_FAULTS, { description: '`normal` ends all others. Each is described in the API of the sandbox.' }),
+  on: maybe(oneOf(STREAM_KINDS, { description: 'Which streams; those of accounts if absent.' })),
   broker: maybe(
     oneOf(['alpaca', 'tradier', 'tradestation'], { description: 'The streams of this broker in the sandbox; absent: its own.' })
   ),
   login: maybe({ ...username, description: 'Only those of this practice user.' }),
-  code: maybe(count(1_000, 4_999, 'With `drop`: the code of the close; absent: the connection is cut.')),
+  code: maybe(closeCode),
   ms: maybe(count(0, DAY_MS, 'With `mute` and `delay`: milliseconds.')),
   times: maybe(count(1, 1_000_000, 'With `duplicate` and `lose`: how many events.')),
   window: maybe(count(2, 1_000, 'With `reorder`: how many events at a time.'))
@@ -120,13 +115,25 @@ export const resetTicket = ticket('SandboxResetTicket', {
   confirm: Type.Literal('reset', { description: 'That it is meant: practice users that were created, orders and balances go.' })
 })
 
-/** The body of a fault as the sandbox reads it: the same names. */
-export function faultBody(fault: Static<typeof faultTicket>): Readonly<Record<string, unknown>> {
-  const { on, do: effect, times, skip, login, symbol: of, client_order_id, after, ms, status, retry_after, code, message } = fault
-  return { on, do: effect, times, skip, login, symbol: of, client_order_id, after, ms, status, retry_after, code, message }
+type Levels = readonly Static<typeof level>[] | undefined
+
+/** The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses */
+export function priceBody({ price, halted, bids, asks }: Static<typeof priceTicket>): Readonly<Record<string, unknown>> {
+  const message = crossing(pricesOf(bids), pricesOf(asks))
+  if (message !== null) throw new ServiceError('field_invalid', `bids ${message}.`, { details: [{ path: 'bids', message }] })
+  return { price, halted, bids: levelsBody(bids), asks: levelsBody(asks) }
 }
 
-/** Levels of a book as the sandbox reads them. */
-export function levelsBody(levels: readonly Static<typeof level>[] | undefined): readonly (readonly [string, string])[] | undefined {
+/** What has the form of a decimal and too many digits is refused by the sandbox. */
+function pricesOf(levels: Levels): readonly Decimal[] {
+  return (levels ?? []).map(({ price }) => price).filter(isDecimal)
+}
+
+function levelsBody(levels: Levels): readonly (readonly [string, string])[] | undefined {
   return levels?.map(({ price, quantity }) => [price, quantity])
+}
+
+/** The body of an account as the sandbox reads it. */
+export function accountBody({ kind: named, cash: first, name }: Static<typeof accountTicket>): Readonly<Record<string, unknown>> {
+  return { kind: sandboxWord(named), cash: first, name }
 }
