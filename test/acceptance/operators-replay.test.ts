@@ -46,6 +46,7 @@ describe('replays of orders in the sandbox', () => {
   }
 
   const stepsOf = async (orderId: string): Promise<readonly Body[]> => (await call('GET', `/orders/${orderId}/steps`)).body.data
+  const replaysOf = async (orderId: string): Promise<readonly Body[]> => (await call('GET', `/orders/${orderId}/steps`)).body.replays
   const partsOf = ({ not_repeated: left }: Body): readonly string[] => left.map(({ part }: Body) => part)
   const fillsOf = ({ fills }: Body): readonly string[] => fills.map(({ quantity, price }: Body) => `${quantity} at ${price}`).toSorted()
 
@@ -78,16 +79,22 @@ describe('replays of orders in the sandbox', () => {
   test('the two are linked by their steps, and who did it is on record', async () => {
     const placed = await trader.buy()
     const { order } = await replayed(placed)
-    const ofOriginal = await stepsOf(placed.order_id)
+    const ofOriginal = await replaysOf(placed.order_id)
     const asked = ofOriginal.find(({ action }) => action === 'order.replay')
     assert.deepEqual([asked?.actor, asked?.detail_cl_order_id], ['operator', order.cl_order_id])
     assert.match(asked?.detail_by, /key sandbox/)
     assert.equal(ofOriginal.find(({ action }) => action === 'order.replayed')?.detail_replay_order_id, order.order_id)
-    const back = (await stepsOf(order.order_id)).find(({ action }) => action === 'order.replay_of')
+    const back = (await replaysOf(order.order_id)).find(({ action }) => action === 'order.replay_of')
     assert.equal(back?.detail_original_order_id, placed.order_id)
     assert.match(back?.detail_not_repeated, /other money/)
+    for (const each of [placed, order])
+      assert.ok((await stepsOf(each.order_id)).every(({ action }) => !String(action).startsWith('order.replay')))
     const platforms: readonly Body[] = (await call('GET', '/platforms')).body.data
-    assert.ok(platforms.some(({ name, platform_id }) => name === 'Replays in the sandbox (practice)' && platform_id === order.platform_id))
+    assert.deepEqual(
+      platforms.filter(({ is_for_replays }) => is_for_replays).map(({ name, platform_id }) => [name, platform_id]),
+      [['Replays in the sandbox (practice)', order.platform_id]]
+    )
+    assert.ok(platforms.length > 1)
     assert.deepEqual((await stage.control('GET', '/faults')).items, [])
   })
 

@@ -10,14 +10,14 @@ const refusal = (status: number) => new Refusal('No.', { status, code: 'x', requ
 function changing(revisions: readonly number[]) {
   let reads = 0
   const readOrder = async () => ({ revision: revisions[reads++] ?? revisions.at(-1) }) as OperatorOrder
-  const readSteps = async (): Promise<OrderSteps> => ({ data: [], incomplete: `after ${reads} reads of the order` })
+  const readSteps = async (): Promise<OrderSteps> => ({ data: [], replays: [], incomplete: `after ${reads} reads of the order` })
   return { readOrder, readSteps, reads: () => reads }
 }
 
 test('the record and the steps are of one revision', async () => {
   const { readOrder, readSteps } = changing([4, 5, 5])
   const { order, steps, isChanging } = await orderAndSteps(readOrder, readSteps)
-  assert.deepEqual([order.revision, isChanging, steps], [5, false, { data: [], incomplete: 'after 2 reads of the order' }])
+  assert.deepEqual([order.revision, isChanging, steps], [5, false, { data: [], replays: [], incomplete: 'after 2 reads of the order' }])
 })
 
 test('an order that changes during each read is named as such, and is not read for ever', async () => {

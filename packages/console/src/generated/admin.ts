@@ -183,6 +183,8 @@ export interface OperatorPlatform {
   readonly created_at: string
   /** Null: it is enabled. */
   readonly disabled_at: string | null
+  /** Whether it is the service’s own, for replays of orders in the sandbox. */
+  readonly is_for_replays: boolean
 }
 
 /** One page of a list. */
@@ -575,6 +577,11 @@ export interface OrderStep {
 /** What became of an order, as it was recorded. */
 export interface OrderSteps {
   readonly data: readonly OrderStep[]
+  /**
+   * Audit entries about replays of the order in the sandbox (`order.replayed` names the new order), or about what
+   * it is a replay of. They are no steps of the order, which had ended or went on by itself.
+   */
+  readonly replays: readonly OrderStep[]
   /**
    * Which steps are missing, and why; null: none are, but for attempts that are not kept any more (30 days, 10,000
    * of an endpoint).

@@ -75,16 +75,14 @@ function Steps({ orderId, steps, again }: StepsProps): ReactNode {
         <Failure error={steps} again={again} />
       ) : (
         <>
+          <ReplayLinks entries={steps.replays} />
           {steps.incomplete !== null && <p className="notice">Not all steps are listed: {steps.incomplete}</p>}
           {steps.data.length === 0 ? (
             <Empty>
               <p>No step of this order is recorded any more.</p>
             </Empty>
           ) : (
-            <>
-              <ReplayLinks steps={steps.data} />
-              <StepsWaterfall steps={steps.data} />
-            </>
+            <StepsWaterfall steps={steps.data} />
           )}
         </>
       )}

@@ -55,7 +55,7 @@ function OwnSandboxReplay({ orderId }: { readonly orderId: string }): ReactNode 
       {replay.error !== null && (
         <Failure
           error={replay.error}
-          advice={isUnknown ? 'It may have been placed. Read the steps again: order.replayed names the new order.' : undefined}
+          advice={isUnknown ? 'It may have been placed. Read the steps again: the new order is named there.' : undefined}
         />
       )}
     </>
@@ -75,11 +75,11 @@ function Disabled({ children }: { readonly children: ReactNode }): ReactNode {
   )
 }
 
-/** The other orders that the steps name. */
-export function ReplayLinks({ steps }: { readonly steps: readonly OrderStep[] }): ReactNode {
-  const replays = steps.flatMap(step => textsOf(step, 'order.replayed', 'detail_replay_order_id'))
-  const [original] = steps.flatMap(step => textsOf(step, 'order.replay_of', 'detail_original_order_id'))
-  const [notRepeated] = steps.flatMap(step => textsOf(step, 'order.replay_of', 'detail_not_repeated'))
+/** The other orders that the entries about replays name. */
+export function ReplayLinks({ entries }: { readonly entries: readonly OrderStep[] }): ReactNode {
+  const replays = entries.flatMap(entry => textsOf(entry, 'order.replayed', 'detail_replay_order_id'))
+  const [original] = entries.flatMap(entry => textsOf(entry, 'order.replay_of', 'detail_original_order_id'))
+  const [notRepeated] = entries.flatMap(entry => textsOf(entry, 'order.replay_of', 'detail_not_repeated'))
   return (
     <>
       {replays.length > 0 && (
@@ -120,9 +120,9 @@ function OrderLink({ id }: { readonly id: string }): ReactNode {
   )
 }
 
-/** The text of a detail, in the steps of one action. */
-function textsOf(step: OrderStep, action: string, name: string): readonly string[] {
-  const facts = fieldsOf(step)
+/** The text of a detail, in the entries of one action. */
+function textsOf(entry: OrderStep, action: string, name: string): readonly string[] {
+  const facts = fieldsOf(entry)
   const value = facts[name]
   return facts.action === action && typeof value === 'string' ? [value] : []
 }

@@ -1,7 +1,7 @@
 // What the API for operators shows, and how records of the service become it.
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
 import { isFollowedAsIntended } from '@trunkline/core/app/mirror/health-reasons'
-import { STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
+import { type OrderStep, STEP_KINDS, type StepKind } from '@trunkline/core/app/operators/order-step'
 import { ATTEMPTS_MAX, AUDIT_MAX, type MissingSteps, type OrderSteps } from '@trunkline/core/app/operators/steps-of-order'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import { OPERATOR_SCOPES, type OperatorSession } from '@trunkline/core/domain/operator'
@@ -107,7 +107,8 @@ export const platformRow = record('OperatorPlatform', 'A platform.', {
   name: Type.String(),
   claims: Type.Boolean({ description: 'Whether it must claim each new connection.' }),
   created_at: timestamp,
-  disabled_at: nullable(timestamp, 'Null: it is enabled.')
+  disabled_at: nullable(timestamp, 'Null: it is enabled.'),
+  is_for_replays: Type.Boolean({ description: 'Whether it is the service’s own, for replays of orders in the sandbox.' })
 })
 export const platformPage = page('OperatorPlatformPage', platformRow)
 
@@ -181,6 +182,10 @@ const step = Type.Object(
 )
 export const stepsRecord = record('OrderSteps', 'What became of an order, as it was recorded.', {
   data: Type.Array(step),
+  replays: Type.Array(step, {
+    description:
+      'Audit entries about replays of the order in the sandbox (`order.replayed` names the new order), or about what it is a replay of. They are no steps of the order, which had ended or went on by itself.'
+  }),
   incomplete: nullable(
     Type.String(),
     'Which steps are missing, and why; null: none are, but for attempts that are not kept any more (30 days, 10,000 of an endpoint).'
@@ -265,9 +270,14 @@ export function presentSession(
   }
 }
 
-export function presentPlatform(platform: Platform, disabledAt: string | null): Static<typeof platformRow> {
-  const { platformId, clientId, name, claims, createdAt } = platform
-  return { platform_id: platformId, client_id: clientId, name, claims, created_at: createdAt, disabled_at: disabledAt }
+/** `disabledAt` null: it is enabled. */
+export function presentPlatform(
+  { platformId, clientId, name, claims, createdAt }: Platform,
+  disabledAt: string | null,
+  isForReplays: boolean
+): Static<typeof platformRow> {
+  const state = { disabled_at: disabledAt, is_for_replays: isForReplays }
+  return { platform_id: platformId, client_id: clientId, name, claims, created_at: createdAt, ...state }
 }
 
 export function presentUser(user: User, isDisabled: boolean): Static<typeof userRow> {
@@ -309,9 +319,11 @@ const MISSING: Readonly<Record<MissingSteps, string>> = {
   later_attempts: `Only the first ${ATTEMPTS_MAX} attempts to deliver events of the user since then were looked through: later ones may be missing.`
 }
 
-export function presentSteps({ steps, missing }: OrderSteps): Static<typeof stepsRecord> {
+export function presentSteps({ steps, replays, missing }: OrderSteps): Static<typeof stepsRecord> {
+  const present = ({ kind, at, source, evidence }: OrderStep): Static<typeof step> => ({ ...evidence, step: kind, at, source })
   return {
-    data: steps.map(({ kind, at, source, evidence }) => ({ ...evidence, step: kind, at, source })),
+    data: steps.map(present),
+    replays: replays.map(present),
     incomplete: missing.length === 0 ? null : missing.map(part => MISSING[part]).join(' ')
   }
 }

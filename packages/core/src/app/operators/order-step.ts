@@ -33,6 +33,13 @@ export const LOST_REQUEST: OrderStep = {
   evidence: { action: null, target: null, actor: null, address: null, request_id: null, result: null, chain_position: null }
 }
 
+const REPLAYS: readonly string[] = ['order.replay', 'order.replayed', 'order.replay_of']
+
+/** Whether an entry of an order is about its replay in the sandbox, or what it is a replay of: the order went on by itself, without it. */
+export function isAboutReplay({ action }: Pick<PlacedEntry, 'action'>): boolean {
+  return REPLAYS.includes(action)
+}
+
 /** Details are behind a prefix, so that none takes the place of a member. */
 function prefixed(detail: PlacedEntry['detail']): Evidence {
   return Object.fromEntries(Object.entries(detail).map(([name, value]) => [`detail_${name}`, value]))

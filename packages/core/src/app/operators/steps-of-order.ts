@@ -10,6 +10,7 @@ import { CLOCKS_MS, eventsOfOrder, isFirst, type LoggedChange } from './order-ev
 import {
   changeStep,
   deliverySteps,
+  isAboutReplay,
   LOST_REQUEST,
   type OrderStep,
   recordedStep,
@@ -25,6 +26,8 @@ export type MissingSteps = (typeof MISSING_STEPS)[number]
 export interface OrderSteps {
   /** In the order in which they happened; those of unknown time stand where they belong. */
   readonly steps: readonly OrderStep[]
+  /** What operators did about replays of the order, or about the order as a replay: no step of what became of it. */
+  readonly replays: readonly OrderStep[]
   readonly missing: readonly MissingSteps[]
 }
 
@@ -52,9 +55,11 @@ export async function orderSteps({ store, reads }: OrderStepsDeps, orderId: Orde
   const [first] = changes
   const from = first === undefined ? null : timestampOfMs(epochMs(first.at) - CLOCKS_MS)
   const attempts = from === null ? [] : await reads.deliveriesOf(order.userKey, from, ATTEMPTS_MAX + 1)
-  const requests = [...modification, ...audit.slice(0, AUDIT_MAX)]
+  const entries = audit.slice(0, AUDIT_MAX)
+  const requests = [...modification, ...entries.filter(entry => !isAboutReplay(entry))]
   return {
     steps: stepsOf(newest(order, changes), requests, changes, attempts.slice(0, ATTEMPTS_MAX)),
+    replays: entries.filter(isAboutReplay).map(requestStep),
     missing: [
       ...(audit.length > AUDIT_MAX ? (['later_requests'] as const) : []),
       ...missing,

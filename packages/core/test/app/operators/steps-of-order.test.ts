@@ -330,3 +330,22 @@ test('an order that is not there is an error with its code', async () => {
     (cause: unknown) => cause instanceof ServiceError && cause.code === 'order_not_found'
   )
 })
+
+test('a replay in the sandbox is no step: the steps of the original end where it ended, and those of the replay with its own', async () => {
+  const order = anOrder({ status: 'filled', revision: 2 })
+  const hour = 3_600_000
+  const about = [
+    entry('order.replay', hour, { actor: 'operator' }),
+    entry('order.replayed', hour + 900, { detail: { replay_order_id: id<OrderId>(77) } }),
+    entry('order.replay_of', hour + 901)
+  ]
+  const events = [event(4, anOrder({ status: 'pending' }), 1), event(5, order, 90)]
+  const audit = [entry('order.place', -1), entry('order.modify', 95), ...about]
+  const { steps, replays } = await stepsIn({ order, audit, events })
+  assert.deepEqual([steps.at(-1)?.evidence.action, steps.at(-1)?.at], ['order.modify', time(95)])
+  assert.deepEqual(
+    replays.map(({ at, evidence }) => [evidence.action, at]),
+    about.map(({ action, at }) => [action, at])
+  )
+  assert.equal(replays[1]?.evidence.detail_replay_order_id, id<OrderId>(77))
+})

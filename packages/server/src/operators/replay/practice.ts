@@ -8,7 +8,7 @@ import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operator
 import { createUser } from '@trunkline/core/app/users/users'
 import type { Account, Connection, Platform, User } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import { type BrokerId, parseUserId } from '@trunkline/core/domain/ids'
+import { type BrokerId, type PlatformId, parseUserId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { ACCOUNT_KINDS } from '@trunkline/sandbox/control-terms'
 import { ownPlatformId } from '../../ops/demo-platform.ts'
@@ -80,8 +80,13 @@ async function replayLogin(deps: OperatorDeps, by: OperatorCaller): Promise<Logi
   return (await changeSandbox(deps, by, made, SANDBOX.addLogin(body))).login
 }
 
+/** The platform of the practice account. It exists from the first replay on. */
+export function replayPlatformId(hasher: OperatorDeps['app']['hasher']): PlatformId {
+  return ownPlatformId(hasher, 'the platform of replays')
+}
+
 async function replayPlatform({ app: { store, ids, hasher, clock } }: OperatorDeps, by: OperatorCaller): Promise<Platform> {
-  const platformId = ownPlatformId(hasher, 'the platform of replays')
+  const platformId = replayPlatformId(hasher)
   const [known, disabled] = await Promise.all([store.platforms.find(platformId), store.platforms.disabled()])
   if (disabled.has(platformId))
     throw new ServiceError('order_not_repeatable', `The platform “${PLATFORM_NAME}” is disabled. Enable it to repeat orders.`)

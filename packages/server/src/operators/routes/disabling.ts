@@ -6,6 +6,7 @@ import { entriesOf } from '../acting.ts'
 import type { OperatorDeps } from '../deps.ts'
 import { type Operation, operation } from '../endpoint.ts'
 import { platformRow, presentPlatform, presentUser, userRow } from '../records.ts'
+import { replayPlatformId } from '../replay/practice.ts'
 
 const shared = { scope: 'manage', tag: 'Platforms', method: 'POST' } as const
 const ofPlatform = { params: { platform_id: uuidInPath<PlatformId>('The platform.') }, failures: ['platform_not_found'] } as const
@@ -70,11 +71,11 @@ function disableUser(deps: OperatorDeps, userKey: UserKey, isDisabled: boolean, 
 }
 
 /** The record after the change: another operator's may have come meanwhile. */
-async function changed({ app: { store } }: OperatorDeps, platformId: PlatformId, change: () => Promise<unknown>) {
+async function changed({ app: { store, hasher } }: OperatorDeps, platformId: PlatformId, change: () => Promise<unknown>) {
   await change()
   const [platform, disabled] = await Promise.all([store.platforms.find(platformId), store.platforms.disabled()])
   if (platform === null) throw new ServiceError('platform_not_found', 'There is no platform with this platform_id.')
-  return presentPlatform(platform, disabled.get(platformId) ?? null)
+  return presentPlatform(platform, disabled.get(platformId) ?? null, platformId === replayPlatformId(hasher))
 }
 
 async function changedUser({ app: { store } }: OperatorDeps, userKey: UserKey, change: () => Promise<unknown>) {

@@ -22,6 +22,7 @@ import {
   userPage,
   userRow
 } from '../records.ts'
+import { replayPlatformId } from '../replay/practice.ts'
 
 const EVENTS = { minimum: 1, maximum: 500, fallback: 100 }
 const CONFIRMED_KINDS = ['balances', 'positions', 'orders'] as const
@@ -36,9 +37,12 @@ export const PLATFORMS: readonly Operation[] = [
     operationId: 'listPlatforms',
     summary: 'List the platforms',
     success: { status: 200, description: 'All platforms.', schema: platformPage },
-    async handle(_call, { app: { store } }) {
+    async handle(_call, { app: { store, hasher } }) {
       const [platforms, disabled] = await Promise.all([store.platforms.list(), store.platforms.disabled()])
-      return onlyPage(platforms, platform => presentPlatform(platform, disabled.get(platform.platformId) ?? null))
+      const ofReplays = replayPlatformId(hasher)
+      return onlyPage(platforms, platform =>
+        presentPlatform(platform, disabled.get(platform.platformId) ?? null, platform.platformId === ofReplays)
+      )
     }
   }),
   operation({

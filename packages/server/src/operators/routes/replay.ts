@@ -30,7 +30,7 @@ export const REPLAY: readonly Operation[] = [
     description: `Places the same order in a practice account of the sandbox that this service started, with the broker’s answer and fills as the order
 has them recorded: a refusal with its message, a lost or late answer, fills with their quantities and prices, a cancel. No order reaches another place.
 One replay runs at a time, and prices of the sandbox pause for it. The answer comes after about ten seconds at most, and says what was not repeated.
-A repetition places another order. If the answer is lost, the step \`order.replayed\` of the original names the new order.`,
+A repetition places another order. If the answer is lost, \`replays\` beside the steps of the original names the new order (\`order.replayed\`).`,
     failures: [
       ...(['order_not_found', 'order_not_repeatable', 'order_not_supported', 'connection_broken', 'broker_unavailable'] as const),
       ...(['sandbox_absent', 'sandbox_refused', 'sandbox_unavailable'] as const)
