@@ -1,35 +1,18 @@
 // What operators change in the console, and what they do in the sandbox: by keyboard, and with answers that are lost.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { Body } from '../acceptance/api.ts'
-import type { Stage, Trader } from '../acceptance/stream-stage.ts'
+import { describe, test } from 'node:test'
 import { WebhookReceiver } from '../acceptance/webhook-receiver.ts'
-import { type ConsoleStage, headed, judge, NO_SESSION, openConsole } from './console-stage.ts'
+import { headed, judge, NO_SESSION, SharedConsole } from './console-stage.ts'
 import { visit } from './visit.ts'
 
 describe('changes in the console', () => {
-  let opened: ConsoleStage
-  let stage: Stage
-  let trader: Trader
-  let browser: Browser
-  let filled: Body
-  let session: ConsoleStage['session']
-  let userKey: string
-  before(async () => {
-    opened = await openConsole()
-    ;({ stage, trader, browser, filled, session, userKey } = opened)
-  })
-  after(() => opened?.[Symbol.asyncDispose]())
-
-  const loggedIn = (options: BrowserContextOptions = {}) => visit(browser, { ...options, storageState: session })
-  const open = (page: Page, path: string) => page.goto(`${stage.service.url}/console${path}`)
+  const at = new SharedConsole()
 
   test('an endpoint is made, tried and disabled by keyboard, and the page shows what became of it', async () => {
     await using receiver = await WebhookReceiver.open()
-    await using walk = await loggedIn()
+    await using walk = await at.loggedIn()
     const { page } = walk
-    await open(page, '/endpoints')
+    await at.open(page, '/endpoints')
     await page.getByRole('button', { name: 'Create an endpoint…' }).focus()
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
@@ -58,14 +41,14 @@ describe('changes in the console', () => {
   })
 
   test('a change whose answer was lost is shown as unknown, and what is so is read again', async () => {
-    await using walk = await visit(browser, { storageState: session }, { refusals: /^502: / })
+    await using walk = await at.loggedIn({}, { refusals: /^502: / })
     const { page } = walk
     // A proxy gives up; the service has done it.
     await page.route('**/admin/v1/users/*/disable', async route => {
       await route.fetch()
       await route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' })
     })
-    await open(page, `/users/${userKey}`)
+    await at.open(page, `/users/${at.userKey}`)
     await page.getByRole('button', { name: 'Disable…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Disable' }).click()
@@ -74,13 +57,13 @@ describe('changes in the console', () => {
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Enable…' }).click()
     await dialog.getByRole('button', { name: 'Enable' }).click()
-    await dialog.getByText(`${trader.userId} is enabled.`).waitFor()
+    await dialog.getByText(`${at.trader.userId} is enabled.`).waitFor()
   })
 
   test('a session that may not change anything sees every button, disabled, and why', async () => {
-    await using walk = await visit(browser, {}, { refusals: NO_SESSION })
+    await using walk = await visit(at.browser, {}, { refusals: NO_SESSION })
     const { page } = walk
-    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
+    const { url } = await at.stage.operate('operator', 'link', '--scope', 'read')
     await page.goto(url.replace('/console/', '/console/platforms'))
     const button = page.getByRole('button', { name: 'Disable…' })
     await button.waitFor()
@@ -90,14 +73,14 @@ describe('changes in the console', () => {
   })
 
   test('the dialogs of changes are for everybody', async () => {
-    await using walk = await visit(browser, { storageState: session, bypassCSP: true, reducedMotion: 'reduce' }, { isHurried: true })
+    await using walk = await at.loggedIn({ bypassCSP: true, reducedMotion: 'reduce' }, { isHurried: true })
     const { page } = walk
     for (const [path, button, screenshot] of [
       ['/platforms', 'Disable…', 'dialog-platform'],
       ['/endpoints', 'Create an endpoint…', 'dialog-endpoint'],
       ['/orders', 'End several as never received…', 'dialog-orders']
     ] as const) {
-      await open(page, path)
+      await at.open(page, path)
       await page.getByRole('button', { name: button }).click()
       await page.getByRole('dialog').waitFor()
       await judge(page, screenshot)
@@ -105,17 +88,17 @@ describe('changes in the console', () => {
   })
 
   test('a fault is set and cleared by its button, and an order is replayed into a linked one', async () => {
-    await using walk = await visit(browser, { storageState: session }, { isHurried: true })
+    await using walk = await at.loggedIn({}, { isHurried: true })
     const { page } = walk
-    await open(page, '/sandbox')
+    await at.open(page, '/sandbox')
     const button = page.getByRole('button', { name: 'Refuse the next order', exact: true })
     await button.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: true }).waitFor()
-    const refused = await trader.buy()
+    const refused = await at.trader.buy()
     assert.deepEqual([refused.normalized_status, refused.broker_message], ['rejected', 'Refused by an operator.'])
     await page.getByRole('button', { name: 'Refuse the next order', exact: true, pressed: false }).waitFor()
-    await open(page, `/orders/${refused.order_id}`)
+    await at.open(page, `/orders/${refused.order_id}`)
     await page.getByRole('button', { name: 'Replay in the sandbox' }).click()
     await page.getByText('A replay in the sandbox of order').waitFor()
     await page.getByText('Refused by an operator.').first().waitFor()
@@ -128,12 +111,12 @@ describe('changes in the console', () => {
   })
 
   test('without the scope, the page of the sandbox and the replay say what is needed', async () => {
-    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
-    await using walk = await visit(browser, {}, { isHurried: true, refusals: NO_SESSION })
+    const { url } = await at.stage.operate('operator', 'link', '--scope', 'read')
+    await using walk = await visit(at.browser, {}, { isHurried: true, refusals: NO_SESSION })
     const { page } = walk
     await page.goto(url.replace('/console/', '/console/sandbox'))
     await page.getByText('This page needs the scope').waitFor()
-    await open(page, `/orders/${filled.order_id}`)
+    await at.open(page, `/orders/${at.filled.order_id}`)
     assert.ok(await page.getByRole('button', { name: 'Replay in the sandbox' }).isDisabled())
     await page.getByText('It needs the scope').waitFor()
   })

@@ -5,12 +5,10 @@ import { chromiumLaunchOptions } from '@trunkline/testkit/chromium'
 import { CLIENT, TestLoginProvider } from '@trunkline/testkit/login-provider'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { Stage } from '../acceptance/stream-stage.ts'
+import { headed, NO_SESSION } from './console-stage.ts'
 import { fits, passesAxe, WIDTHS } from './fitness.ts'
-import { headingOf } from './stage.ts'
 import { visit } from './visit.ts'
 
-/** Where nobody is logged in yet, the page asks and is refused. */
-const NO_SESSION = /^401: .*\/admin\/v1\/session$/
 const GROUPS = ['traders']
 
 describe('the console’s login by a provider', () => {
@@ -113,8 +111,3 @@ describe('the console’s login by a provider', () => {
     }
   })
 })
-
-async function headed(page: Page, heading: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-  assert.equal(await headingOf(page), heading)
-}

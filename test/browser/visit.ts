@@ -10,7 +10,7 @@ export interface Visit extends AsyncDisposable {
   readonly page: Page
 }
 
-interface Habits {
+export interface Habits {
   /** Its user does not wait for answers. */
   readonly isHurried?: boolean
   /** Answers that the page expects to be refused, as `status: address`. */
