@@ -30,9 +30,10 @@ interface Document {
 /** Writes the types into a folder. */
 export function generate(folder: string): void {
   const { paths, components }: Document = JSON.parse(JSON.stringify(operatorApi(OPERATIONS, ANY_URL)))
+  const sent = sentNames(paths, components.schemas)
   const text = [
     '// Generated from /admin/v1/openapi.json of the service by `npm run console`. Never edited.\n',
-    ...Object.entries(components.schemas).map(([name, schema]) => declaration(name, schema, false)),
+    ...Object.entries(components.schemas).map(([name, schema]) => declaration(name, schema, sent.has(name))),
     '/** What can be read, by its path below `/admin/v1`: the names of its parts and filters, and its answer. */',
     `export interface Reads {\n${Object.entries(paths).flatMap(readOf).join('')}}\n`,
     '/** What can be changed, by its method and path: the names of its parts, its body, and its answer. */',
@@ -40,6 +41,20 @@ export function generate(folder: string): void {
   ].join('\n')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'admin.ts'), text)
+}
+
+/** The schemas of requests, and those in them: what is undefined there is not sent. */
+function sentNames(paths: Document['paths'], schemas: Document['components']['schemas']): ReadonlySet<string> {
+  const names = new Set<string>()
+  const add = (within: unknown) => {
+    for (const [, name = ''] of JSON.stringify(within ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (names.has(name)) continue
+      names.add(name)
+      add(schemas[name])
+    }
+  }
+  for (const { requestBody } of Object.values(paths).flatMap(Object.values)) add(requestBody)
+  return names
 }
 
 type AtPath = readonly [path: string, methods: Readonly<Record<string, Described>>]

@@ -156,11 +156,11 @@ export async function carryOut<Answer>(request: ChangeRequest<Answer>): Promise<
 
 /**
  * Whether nothing is known of a change after this error: it may have been made. A refusal is known only from a code of the service, which
- * says with `internal` that it does not know either.
+ * says with `internal` that it does not know either, and with `sandbox_unavailable` that the sandbox gave no answer.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof Refusal) || error.status < 400) return true
-  return error.code === 'internal' || error.code.startsWith('status_')
+  return ['internal', 'sandbox_unavailable'].includes(error.code) || error.code.startsWith('status_')
 }
 
 /** One page of a list. */

@@ -23,7 +23,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
 ]
 
 /** Those of the set faults that do what the button does, to everybody. */
-export function setOnes({ ticket }: KnownFault, faults: readonly SandboxFault[]): readonly SandboxFault[] {
+export function setOnes({ ticket }: Pick<KnownFault, 'ticket'>, faults: readonly SandboxFault[]): readonly SandboxFault[] {
   const { on, do: effect, ms = 0, status = null, times = null } = ticket
   return faults.filter(
     fault =>
@@ -36,4 +36,17 @@ export function setOnes({ ticket }: KnownFault, faults: readonly SandboxFault[])
       fault.symbol === null &&
       fault.client_order_id === null
   )
+}
+
+/** What a fault does, with the figures of its effect. */
+export function faultText({ do: effect, ms, status, retry_after: retryAfter, code, skip, after }: SandboxFault): string {
+  const parts = [
+    ...(status === null ? [] : [`status ${status}`]),
+    ...(ms === 0 ? [] : [`${ms} ms`]),
+    ...(retryAfter === null ? [] : [`Retry-After ${retryAfter} s`]),
+    ...(code === null ? [] : [`code ${code}`]),
+    ...(skip === 0 ? [] : [`after ${skip} that pass`]),
+    ...(after ? ['after it was carried out'] : [])
+  ]
+  return parts.length === 0 ? effect : `${effect} (${parts.join(', ')})`
 }

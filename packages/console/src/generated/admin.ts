@@ -608,22 +608,22 @@ export interface OrderNeverReceived {
   /** How you know that the broker never received it; written to the audit log. */
   readonly because: string
   /** The broker is not asked, because it does not answer and you checked its records by other means. */
-  readonly unseen?: boolean
+  readonly unseen?: boolean | undefined
 }
 
 export interface OrdersNeverReceived {
   /** Only orders at this broker. */
-  readonly broker?: string | null
+  readonly broker?: string | null | undefined
   /** Only orders of this connection. */
-  readonly connection_id?: string | null
+  readonly connection_id?: string | null | undefined
   /** Only orders that were entered before that. */
-  readonly older_than_hours?: number | null
+  readonly older_than_hours?: number | null | undefined
   /** How you know that the broker never received it; written to the audit log. */
   readonly because: string
   /** The broker is not asked, because it does not answer and you checked its records by other means. */
-  readonly unseen?: boolean
+  readonly unseen?: boolean | undefined
   /** Of the trial whose orders are ended; absent or null: a trial. */
-  readonly set?: string | null
+  readonly set?: string | null | undefined
 }
 
 /** An order that is not ended. */
@@ -724,11 +724,11 @@ export interface NewWebhookEndpoint {
   /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
   readonly url: string
   /** For the platform’s people. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** Which updates are sent; null: all. */
-  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null
+  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null | undefined
   /** Of orders, only updates with one of these `normalized_status`; null: all. */
-  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null | undefined
 }
 
 /** An endpoint and its new secret. */
@@ -760,18 +760,18 @@ export interface WebhookEndpointWithSecret {
 
 export interface WebhookEndpointEdit {
   /** Where updates are posted: `https`, to a public address. The operator can allow networks of their own. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** For the platform’s people. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** Which updates are sent; null: all. */
-  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null
+  readonly topics?: readonly ('orders' | 'positions' | 'balances')[] | null | undefined
   /** Of orders, only updates with one of these `normalized_status`; null: all. */
-  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null
+  readonly order_statuses?: readonly ('pending' | 'working' | 'partially_filled' | 'filled' | 'cancelled' | 'rejected' | 'expired' | 'replaced' | 'pending_cancel' | 'pending_replace')[] | null | undefined
 }
 
 export interface WebhookKeyRotation {
   /** How long the old keys sign beside the new ones. */
-  readonly overlap_hours?: number
+  readonly overlap_hours?: number | undefined
 }
 
 /** A test message that was sent, and how the attempt ended. */
@@ -809,12 +809,12 @@ export interface WebhookTest {
 
 export interface WebhookReplay {
   /** The `webhook-id` of a message. Send either this or the others. */
-  readonly message_id?: string
-  readonly user_id?: string
+  readonly message_id?: string | undefined
+  readonly user_id?: string | undefined
   /** The first update that is sent again. */
-  readonly from_seq?: number
+  readonly from_seq?: number | undefined
   /** The last one; at most 10000 are sent again. */
-  readonly to_seq?: number
+  readonly to_seq?: number | undefined
 }
 
 /** What is being sent again. */
@@ -943,27 +943,27 @@ export interface SandboxFaultTicket {
   /** What happens to the requests. Each is described in the API of the sandbox. */
   readonly do: 'lose_answer' | 'reset' | 'hang' | 'delay' | 'status' | 'html' | 'truncate' | 'garbage' | 'refuse' | 'refuse_later' | 'slow' | 'empty' | 'lose_page' | 'spoil' | 'hide' | 'place'
   /** How many requests it hits; absent: until it is cleared. */
-  readonly times?: number
+  readonly times?: number | undefined
   /** How many matching requests pass before. */
-  readonly skip?: number
+  readonly skip?: number | undefined
   /** Only requests of this practice user. */
-  readonly login?: string
+  readonly login?: string | undefined
   /** Only requests about this symbol. */
-  readonly symbol?: string
+  readonly symbol?: string | undefined
   /** Only requests about the order with this id at the broker. */
-  readonly client_order_id?: string
+  readonly client_order_id?: string | undefined
   /** It takes effect after the operation was carried out. */
-  readonly after?: boolean
+  readonly after?: boolean | undefined
   /** Milliseconds; `delay`, `slow` and `hide` need it. */
-  readonly ms?: number
+  readonly ms?: number | undefined
   /** The status of the answer; `status` needs it. */
-  readonly status?: number
+  readonly status?: number | undefined
   /** Seconds in the answer’s `Retry-After`. */
-  readonly retry_after?: number
+  readonly retry_after?: number | undefined
   /** The error’s code. */
-  readonly code?: string
+  readonly code?: string | undefined
   /** The error’s message. */
-  readonly message?: string
+  readonly message?: string | undefined
 }
 
 /** What was cleared. */
@@ -973,20 +973,20 @@ export interface SandboxCleared {
 
 export interface SandboxClockTicket {
   /** The sandbox’s time from now on. It only goes forward. */
-  readonly set?: string
+  readonly set?: string | undefined
   /** How far it jumps, in milliseconds; 31 days at most. */
-  readonly advance_ms?: number
+  readonly advance_ms?: number | undefined
   /** Whether it stands still. */
-  readonly frozen?: boolean
+  readonly frozen?: boolean | undefined
 }
 
 export interface SandboxMarketTicket {
   /** `calendar`: its own hours again. */
-  readonly phase?: 'open' | 'pre' | 'post' | 'closed' | 'calendar'
+  readonly phase?: 'open' | 'pre' | 'post' | 'closed' | 'calendar' | undefined
   /** Of what the phase is; shares if absent. */
-  readonly class?: 'share' | 'crypto' | 'option' | 'future'
+  readonly class?: 'share' | 'crypto' | 'option' | 'future' | undefined
   /** Whether no prices come. */
-  readonly paused?: boolean
+  readonly paused?: boolean | undefined
 }
 
 /** A symbol’s best prices. */
@@ -1018,13 +1018,13 @@ export interface SandboxPriceTicket {
   /** As the sandbox writes it, which is as this API does. */
   readonly symbol: string
   /** From which it moves on. */
-  readonly price?: string
+  readonly price?: string | undefined
   /** Whether its trading is halted. */
-  readonly halted?: boolean
+  readonly halted?: boolean | undefined
   /** All bids shown, the best first. */
-  readonly bids?: readonly SandboxLevel[]
+  readonly bids?: readonly SandboxLevel[] | undefined
   /** All asks shown, the best first. */
-  readonly asks?: readonly SandboxLevel[]
+  readonly asks?: readonly SandboxLevel[] | undefined
 }
 
 export interface SandboxDividendTicket {
@@ -1078,25 +1078,25 @@ export interface SandboxLoginList {
 export interface SandboxAccountTicket {
   readonly kind: 'margin' | 'cash' | 'crypto' | 'futures'
   /** The first deposit in US dollars; 100000 if absent. */
-  readonly cash?: string
+  readonly cash?: string | undefined
   /** Shown to the user. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 export interface SandboxLoginTicket {
   /** Absent: the sandbox chooses. */
-  readonly username?: string
+  readonly username?: string | undefined
   /** For practice only; absent: the sandbox chooses. */
-  readonly password?: string
+  readonly password?: string | undefined
   /** Of the person. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Absent: margin, cash and crypto. */
-  readonly accounts?: readonly SandboxAccountTicket[]
+  readonly accounts?: readonly SandboxAccountTicket[] | undefined
 }
 
 export interface SandboxGrantsTicket {
   /** Access tokens live on, and the next refresh fails. */
-  readonly refresh_only?: boolean
+  readonly refresh_only?: boolean | undefined
 }
 
 /** The grants that have ended. */
@@ -1108,9 +1108,9 @@ export interface SandboxGrantsEnded {
 
 export interface SandboxTokensTicket {
   /** How long access tokens live from now on. */
-  readonly access_seconds?: number
+  readonly access_seconds?: number | undefined
   /** How long a used refresh token still works, in milliseconds. */
-  readonly refresh_grace_ms?: number
+  readonly refresh_grace_ms?: number | undefined
 }
 
 /** What holds for tokens from now on; null: that was not changed. */
@@ -1142,19 +1142,19 @@ export interface SandboxStreamsTicket {
   /** `normal` ends all others. Each is described in the API of the sandbox. */
   readonly do: 'drop' | 'mute' | 'delay' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
   /** Which streams; those of accounts if absent. */
-  readonly on?: 'account' | 'market'
+  readonly on?: 'account' | 'market' | undefined
   /** The streams of this broker in the sandbox; absent: its own. */
-  readonly broker?: 'alpaca' | 'tradier' | 'tradestation'
+  readonly broker?: 'alpaca' | 'tradier' | 'tradestation' | undefined
   /** Only those of this practice user. */
-  readonly login?: string
+  readonly login?: string | undefined
   /** With `drop`: the code of the close; absent: the connection is cut. */
-  readonly code?: number
+  readonly code?: number | undefined
   /** With `mute` and `delay`: milliseconds. */
-  readonly ms?: number
+  readonly ms?: number | undefined
   /** With `duplicate` and `lose`: how many events. */
-  readonly times?: number
+  readonly times?: number | undefined
   /** With `reorder`: how many events at a time. */
-  readonly window?: number
+  readonly window?: number | undefined
 }
 
 /** The streams that it was done to. */

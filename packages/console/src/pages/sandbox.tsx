@@ -1,13 +1,15 @@
-// The sandbox that the service started: its faults, clock, prices and practice users.
+// The sandbox that the service started: all that the API for operators has of it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { get } from '../api.ts'
+import { change, get } from '../api.ts'
+import { Action } from '../parts/action.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
-import { Changed, ChangeForm, useSandboxChange } from '../parts/sandbox-change.tsx'
 import { Faults } from '../parts/sandbox-faults.tsx'
 import { Logins } from '../parts/sandbox-logins.tsx'
 import { Clock, Prices } from '../parts/sandbox-market.tsx'
+import { Counters, SandboxOrders } from '../parts/sandbox-orders.tsx'
+import { Streams } from '../parts/sandbox-streams.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { sessionQuery, useRecord } from '../reads.ts'
 import { useIsUsed } from '../use-of-page.ts'
@@ -54,27 +56,29 @@ function Controls(): ReactNode {
       <Faults refreshMs={refreshMs} />
       <Clock clock={clock} />
       <Prices refreshMs={refreshMs} />
+      <SandboxOrders refreshMs={refreshMs} />
+      <Streams refreshMs={refreshMs} />
       <Logins refreshMs={refreshMs} />
+      <Counters refreshMs={refreshMs} />
       <Reset />
     </>
   )
 }
 
 function Reset(): ReactNode {
-  const changing = useSandboxChange()
   return (
     <section aria-labelledby="reset">
       <h2 id="reset">Reset</h2>
-      <ChangeForm
-        changing={changing}
-        action="Reset the sandbox"
-        changeOf={() => ({ method: 'POST', path: '/sandbox/reset', body: { confirm: 'reset' }, report: 'It is as freshly started.' })}
-      >
-        <label>
-          <input type="checkbox" name="confirm" required /> Faults, orders, balances and practice users that were created go.
-        </label>
-      </ChangeForm>
-      <Changed changing={changing} />
+      <div className="buttons">
+        <Action
+          scope="sandbox"
+          label="Reset the sandbox"
+          title="Reset the sandbox"
+          effect="Faults, orders, balances and practice users that were created go; connections of those users are BROKEN when they are next used."
+          request={() => change('POST /sandbox/reset', {}, { confirm: 'reset' })}
+          done={() => <p>It is as freshly started.</p>}
+        />
+      </div>
     </section>
   )
 }

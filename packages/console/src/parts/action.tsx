@@ -9,14 +9,16 @@ import { Failure } from './states.tsx'
 
 const REASON = 'needs-manage'
 
-/** Whether the session may change anything. */
-function useMayManage(): boolean {
-  return useQuery(sessionQuery).data?.scopes.includes('manage') === true
+type Scope = 'manage' | 'sandbox'
+
+/** Whether the session has the scope of a change. */
+function useMay(scope: Scope): boolean {
+  return useQuery(sessionQuery).data?.scopes.includes(scope) === true
 }
 
 /** Says once, on each page with changes, why they are disabled. */
 export function NeedsManage(): ReactNode {
-  const mayManage = useMayManage()
+  const mayManage = useMay('manage')
   if (mayManage) return null
   return (
     <p id={REASON} className="notice">
@@ -28,6 +30,10 @@ export function NeedsManage(): ReactNode {
 
 interface ActionProps<Answer> {
   readonly label: string
+  /** What names the button where the label does not: in each row of a table, for example. */
+  readonly name?: string
+  /** The scope that it needs; `manage` if absent. */
+  readonly scope?: Scope
   /** On the button that confirms, where that is not the label: it names what is done then. */
   readonly confirm?: string
   /** The heading of the dialog: what is changed. */
@@ -43,25 +49,28 @@ interface ActionProps<Answer> {
 
 /** A button for a change. It stays where it is, disabled, where the session may change nothing. */
 export function Action<Answer>(props: ActionProps<Answer>): ReactNode {
-  const mayManage = useMayManage()
+  const { label, name, scope = 'manage' } = props
+  const may = useMay(scope)
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
       <Button
         className="button"
-        isDisabled={!mayManage}
-        {...(!mayManage && { 'aria-describedby': REASON })}
+        isDisabled={!may}
+        {...(!may && scope === 'manage' && { 'aria-describedby': REASON })}
+        {...(name !== undefined && { 'aria-label': name })}
         aria-haspopup="dialog"
         onPress={() => setIsOpen(true)}
       >
-        {props.label}…
+        {label}…
       </Button>
-      {isOpen && createPortal(<Confirmation {...props} close={() => setIsOpen(false)} />, document.body)}
+      {isOpen && <ChangeDialog {...props} close={() => setIsOpen(false)} />}
     </>
   )
 }
 
-function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () => void }): ReactNode {
+/** Asks once, sends the change, and says what became of it. */
+export function ChangeDialog<Answer>(props: ActionProps<Answer> & { readonly close: () => void }): ReactNode {
   const { label, confirm = label, title, effect, fields, request, done, close } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -80,7 +89,7 @@ function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () 
     event.preventDefault()
     if (!sent.isPending) sent.mutate(new FormData(event.currentTarget))
   }
-  return (
+  return createPortal(
     <dialog
       ref={dialog}
       className="dialog"
@@ -111,7 +120,8 @@ function Confirmation<Answer>(props: ActionProps<Answer> & { readonly close: () 
           {sent.isSuccess || sent.isError ? 'Close' : 'Cancel'}
         </Button>
       </div>
-    </dialog>
+    </dialog>,
+    document.body
   )
 }
 
@@ -164,6 +174,31 @@ export function TextInput({
   )
 }
 
+/** A field with some values, of which one is chosen. `none`: the text of the choice that sends nothing. */
+export function SelectInput({
+  name,
+  label,
+  values,
+  none
+}: {
+  readonly name: string
+  readonly label: string
+  readonly values: readonly string[]
+  readonly none?: string
+}): ReactNode {
+  return (
+    <label className="field">
+      {label}
+      <select className="input" name={name}>
+        {none !== undefined && <option value="">{none}</option>}
+        {values.map(value => (
+          <option key={value}>{value}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 /** Choices of a change, any number of them. */
 export function Checks({
   name,
@@ -192,6 +227,24 @@ export function Checks({
 export function textIn(form: FormData, name: string): string {
   const value = form.get(name)
   return typeof value === 'string' ? value.trim() : ''
+}
+
+/** The text of a field; undefined if it is empty, so that it is not sent. */
+export function given(form: FormData, name: string): string | undefined {
+  const text = textIn(form, name)
+  return text === '' ? undefined : text
+}
+
+/** The number of a field; undefined if it is empty, so that it is not sent. */
+export function numberIn(form: FormData, name: string): number | undefined {
+  const text = given(form, name)
+  return text === undefined ? undefined : Number(text)
+}
+
+/** The value that is chosen; undefined if it is none of them. */
+export function chosenIn<Value extends string>(form: FormData, name: string, values: readonly Value[]): Value | undefined {
+  const text = textIn(form, name)
+  return values.find(value => value === text)
 }
 
 /** The values that are checked; null: none. */

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { change } from '../api.ts'
 import { tookText } from '../format.ts'
 import type { WebhookEndpointDetail, WebhookEndpointWithSecret, WebhookTest } from '../generated/admin.ts'
+import { namesOf } from '../names.ts'
 import { Action, Checks, checkedIn, TextInput, textIn } from './action.tsx'
 import { CopyText } from './copy.tsx'
 import { Facts } from './facts.tsx'
@@ -37,12 +38,6 @@ function editIn(form: FormData, endpoint: WebhookEndpointDetail) {
 
 function isSame(one: readonly string[] | null, other: readonly string[] | null): boolean {
   return JSON.stringify(one?.toSorted() ?? null) === JSON.stringify(other?.toSorted() ?? null)
-}
-
-function namesOf<Name extends string>(all: Readonly<Record<Name, true>>): readonly Name[] {
-  const names: Name[] = []
-  for (const name in all) names.push(name)
-  return names
 }
 
 function EndpointFields({ endpoint }: { readonly endpoint?: WebhookEndpointDetail }): ReactNode {

@@ -1,25 +1,26 @@
 // The replay of an order in the sandbox: the button that makes one, and the links between the two orders, with both waterfalls.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { API, fieldsOf, get, Refusal, send } from '../api.ts'
-import type { OperatorOrder, OrderStep } from '../generated/admin.ts'
+import { change, fieldsOf, get } from '../api.ts'
+import type { OperatorOrder, OrderReplay, OrderStep } from '../generated/admin.ts'
 import { sessionQuery, useRecord } from '../reads.ts'
+import { Action } from './action.tsx'
 import { Failure, Reading } from './states.tsx'
 import { StepsWaterfall } from './waterfall.tsx'
 
 const REASON = 'why-no-replay'
 const SANDBOX = get('/sandbox', {})
 
-/** Leads to the new order. Where it is disabled, the reason stands beside it. */
+/** Asks once, and leads to the new order. Where it is disabled, the reason stands beside it. */
 export function Replay({ order }: { readonly order: OperatorOrder }): ReactNode {
   const session = useQuery(sessionQuery)
   const mayControl = session.data?.scopes.includes('sandbox') === true
   return (
     <div className="replay">
       {mayControl ? (
-        <OwnSandboxReplay key={order.order_id} orderId={order.order_id} />
+        <OwnSandboxReplay key={order.order_id} order={order} />
       ) : (
         <Disabled>
           It needs the scope <code>sandbox</code>, which this session does not have.
@@ -29,35 +30,37 @@ export function Replay({ order }: { readonly order: OperatorOrder }): ReactNode 
   )
 }
 
-function OwnSandboxReplay({ orderId }: { readonly orderId: string }): ReactNode {
+function OwnSandboxReplay({ order: { order_id: orderId, cl_order_id: name } }: { readonly order: OperatorOrder }): ReactNode {
   const sandbox = useRecord(SANDBOX)
-  const navigate = useNavigate()
-  const queries = useQueryClient()
-  const replay = useMutation({
-    mutationFn: () => send({ method: 'POST', path: `${API}/orders/${encodeURIComponent(orderId)}/replay` }),
-    // Of a lost answer too: a step of the original names the new order.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['record'] }),
-    onSuccess: answer => {
-      const id = fieldsOf(fieldsOf(answer).order).order_id
-      if (typeof id === 'string') void navigate({ to: '/orders/$orderId', params: { orderId: id } })
-    }
-  })
   if (sandbox.error !== null) return <Disabled>{sandbox.error.message}</Disabled>
-  const isUnknown = replay.error instanceof Refusal && replay.error.status === 0
+  return (
+    <Action
+      scope="sandbox"
+      label="Replay in the sandbox"
+      confirm="Replay it"
+      title={`Replay ${name} in the sandbox`}
+      effect="The order is placed again, in a practice account. Prices of the whole sandbox pause meanwhile, ten seconds at most, for everybody who practises there."
+      request={() => change('POST /orders/{order_id}/replay', { order_id: orderId }, undefined)}
+      done={replay => <Replayed replay={replay} />}
+    />
+  )
+}
+
+function Replayed({ replay: { order, not_repeated: notRepeated } }: { readonly replay: OrderReplay }): ReactNode {
   return (
     <>
-      <Button className="button" isDisabled={replay.isPending || sandbox.data === undefined || isUnknown} onPress={() => replay.mutate()}>
-        Replay in the sandbox
-      </Button>
-      <span className="hint" role="status">
-        {replay.isPending ? 'The order is placed in a practice account. This takes ten seconds at most.' : ''}
-      </span>
-      {replay.error !== null && (
-        <Failure
-          error={replay.error}
-          advice={isUnknown ? 'It may have been placed. Read the steps again: the new order is named there.' : undefined}
-        />
-      )}
+      <p>
+        The new order is {order.normalized_status}:{' '}
+        <Link to="/orders/$orderId" params={{ orderId: order.order_id }}>
+          Show the new order
+        </Link>
+      </p>
+      {notRepeated.length > 0 && <p>Not repeated:</p>}
+      <ul>
+        {notRepeated.map(({ part, why }) => (
+          <li key={`${part} ${why}`}>{why}</li>
+        ))}
+      </ul>
     </>
   )
 }

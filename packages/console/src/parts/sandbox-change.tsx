@@ -2,14 +2,13 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent, ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { API, send } from '../api.ts'
-import { Failure } from './states.tsx'
+import { type ChangeRequest, carryOut, type ReadRequest } from '../api.ts'
+import { useRecord } from '../reads.ts'
+import { Failure, Reading } from './states.tsx'
 
-/** A change by its path below `/admin/v1`. */
+/** A change that is made at once: it harms nobody, or is undone by the same button. What harms is asked for by an `Action`. */
 export interface SandboxChange {
-  readonly method: 'POST' | 'DELETE'
-  readonly path: string
-  readonly body?: unknown
+  readonly request: ChangeRequest<unknown>
   /** What is so once it is made. */
   readonly report: string
 }
@@ -20,7 +19,7 @@ export type Changing = UseMutationResult<unknown, Error, SandboxChange>
 export function useSandboxChange(): Changing {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ method, path, body }: SandboxChange) => send({ method, path: `${API}${path}`, ...(body === undefined ? {} : { body }) }),
+    mutationFn: ({ request }: SandboxChange) => carryOut(request),
     onSettled: () => queries.invalidateQueries({ queryKey: ['record'] })
   })
 }
@@ -40,18 +39,12 @@ interface ChangeButtonProps {
   readonly changing: Changing
   readonly change: SandboxChange
   readonly children: ReactNode
-  readonly label?: string
 }
 
 /** A button that makes one change. */
-export function ChangeButton({ changing, change, children, label }: ChangeButtonProps): ReactNode {
+export function ChangeButton({ changing, change, children }: ChangeButtonProps): ReactNode {
   return (
-    <Button
-      className="button"
-      isDisabled={changing.isPending}
-      {...(label !== undefined && { 'aria-label': label })}
-      onPress={() => changing.mutate(change)}
-    >
+    <Button className="button" isDisabled={changing.isPending} onPress={() => changing.mutate(change)}>
       {children}
     </Button>
   )
@@ -80,64 +73,33 @@ export function ChangeForm({ changing, action, changeOf, children }: ChangeFormP
   )
 }
 
-interface NativeFieldProps {
-  readonly name: string
-  readonly label: string
-  readonly isRequired?: boolean
-  readonly value?: string
-  readonly type?: 'text' | 'number'
+interface PartProps<Answer> {
+  readonly id: string
+  readonly title: string
+  /** What is read, in lower case. */
+  readonly what: string
+  readonly request: ReadRequest<Answer>
+  readonly refreshMs: number | undefined
+  /** Of what was read. */
+  readonly children: (answer: Answer) => ReactNode
+  /** Whatever was read. */
+  readonly actions?: ReactNode
 }
 
-/** A field of such a form. */
-export function NativeField({ name, label, isRequired = false, value = '', type = 'text' }: NativeFieldProps): ReactNode {
+/** A part of the page that reads something of its own. */
+export function SandboxPart<Answer>({ id, title, what, request, refreshMs, children, actions }: PartProps<Answer>): ReactNode {
+  const { data, error, refetch } = useRecord(request, refreshMs)
   return (
-    <label className="field">
-      {label}
-      <input
-        className="input"
-        name={name}
-        type={type}
-        min={0}
-        required={isRequired}
-        defaultValue={value}
-        autoComplete="off"
-        spellCheck="false"
-      />
-    </label>
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {error !== null && <Failure error={error} again={() => void refetch()} />}
+      {data === undefined ? error === null && <Reading what={what} /> : children(data)}
+      {actions}
+    </section>
   )
 }
 
-/** A field with some values. */
-export function NativeChoice({
-  name,
-  label,
-  values
-}: {
-  readonly name: string
-  readonly label: string
-  readonly values: readonly string[]
-}): ReactNode {
-  return (
-    <label className="field">
-      {label}
-      <select className="input" name={name}>
-        {values.map(value => (
-          <option key={value}>{value}</option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-/** The text of a field; undefined if it is empty, so that it is not sent. */
-export function given(form: FormData, name: string): string | undefined {
-  const value = form.get(name)
-  const text = typeof value === 'string' ? value.trim() : ''
-  return text === '' ? undefined : text
-}
-
-/** The whole number of a field; undefined if it is empty. */
-export function numberIn(form: FormData, name: string): number | undefined {
-  const text = given(form, name)
-  return text === undefined ? undefined : Number(text)
+/** What a list lacks, if it does. */
+export function Incomplete({ why }: { readonly why: string | null }): ReactNode {
+  return why === null ? null : <p className="notice">{why}</p>
 }

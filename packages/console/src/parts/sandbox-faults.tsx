@@ -1,75 +1,96 @@
 // What the sandbox does to requests: the known faults as buttons with their state, all faults as a list, and a form for any other.
-import type { ReactNode } from 'react'
-import { get } from '../api.ts'
+import { type ReactNode, useMemo, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { change, get } from '../api.ts'
 import type { SandboxFault, SandboxFaultTicket } from '../generated/admin.ts'
-import { useRecord } from '../reads.ts'
-import { KNOWN_FAULTS, type KnownFault, setOnes } from '../sandbox-faults.ts'
-import {
-  ChangeButton,
-  Changed,
-  ChangeForm,
-  type Changing,
-  given,
-  NativeChoice,
-  NativeField,
-  numberIn,
-  useSandboxChange
-} from './sandbox-change.tsx'
-import { Failure, Reading } from './states.tsx'
-import { type Column, Rows } from './table.tsx'
+import { namesOf } from '../names.ts'
+import { faultText, KNOWN_FAULTS, type KnownFault, setOnes } from '../sandbox-faults.ts'
+import { Action, ChangeDialog, chosenIn, given, numberIn, SelectInput, TextInput, textIn } from './action.tsx'
+import { ChangeButton, Changed, type Changing, Incomplete, SandboxPart, useSandboxChange } from './sandbox-change.tsx'
+import { type Column, ScrolledRows } from './table.tsx'
 import { Value } from './values.tsx'
 
 const REQUEST = get('/sandbox/faults', {})
-const EFFECTS: readonly SandboxFaultTicket['do'][] = [
-  ...(['refuse', 'refuse_later', 'lose_answer', 'reset', 'hang', 'delay', 'status', 'slow', 'hide'] as const),
-  ...(['html', 'truncate', 'garbage', 'empty', 'lose_page', 'spoil', 'place'] as const)
-]
+const EFFECTS = namesOf<SandboxFaultTicket['do']>({
+  ...{ refuse: true, refuse_later: true, lose_answer: true, reset: true, hang: true, delay: true, status: true, slow: true, hide: true },
+  ...{ html: true, truncate: true, garbage: true, empty: true, lose_page: true, spoil: true, place: true }
+})
+const STAYS = 'Requests of everybody who practises here meet it until it is cleared.'
 
 /** The part of the page about faults. */
 export function Faults({ refreshMs }: { readonly refreshMs: number | undefined }): ReactNode {
-  const faults = useRecord(REQUEST, refreshMs)
   const changing = useSandboxChange()
   return (
-    <section aria-labelledby="faults">
-      <h2 id="faults">Faults</h2>
-      {faults.error !== null && <Failure error={faults.error} again={() => void faults.refetch()} />}
-      {faults.data === undefined && faults.error === null && <Reading what="the faults" />}
-      {faults.data !== undefined && (
+    <SandboxPart id="faults" title="Faults" what="the faults" request={REQUEST} refreshMs={refreshMs}>
+      {({ data: faults, incomplete }) => (
         <>
           {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form */}
           <div className="buttons" role="group" aria-label="Known faults">
             {KNOWN_FAULTS.map(known => (
-              <FaultButton key={known.name} known={known} faults={faults.data.data} changing={changing} />
+              <FaultButton key={known.name} known={known} faults={faults} changing={changing} />
             ))}
           </div>
           <Changed changing={changing} />
-          <FaultList faults={faults.data.data} changing={changing} />
+          <Incomplete why={incomplete} />
+          <FaultList faults={faults} changing={changing} />
+          <div className="buttons">
+            <AnyFault />
+            {faults.length > 0 && (
+              <ChangeButton
+                changing={changing}
+                change={{ request: change('DELETE /sandbox/faults', {}, undefined), report: 'All faults are cleared.' }}
+              >
+                Clear all
+              </ChangeButton>
+            )}
+          </div>
         </>
       )}
-      <details>
-        <summary>Another fault</summary>
-        <ChangeForm changing={changing} action="Set the fault" changeOf={faultChange}>
-          <NativeField name="on" label="Operation" value="orders.submit" isRequired />
-          <NativeChoice name="do" label="Effect" values={EFFECTS} />
-          <NativeField name="times" label="How often (empty: until cleared)" type="number" />
-          <NativeField name="login" label="Practice user" />
-          <NativeField name="symbol" label="Symbol" />
-          <NativeField name="ms" label="Milliseconds" type="number" />
-          <NativeField name="status" label="Status" type="number" />
-          <NativeField name="message" label="Message" />
-        </ChangeForm>
-      </details>
-    </section>
+    </SandboxPart>
   )
 }
 
-function faultChange(form: FormData) {
-  const effect = EFFECTS.find(each => each === given(form, 'do')) ?? 'refuse'
-  const body = {
-    ...{ on: given(form, 'on'), do: effect, times: numberIn(form, 'times'), login: given(form, 'login') },
-    ...{ symbol: given(form, 'symbol'), ms: numberIn(form, 'ms'), status: numberIn(form, 'status'), message: given(form, 'message') }
+function AnyFault(): ReactNode {
+  return (
+    <Action
+      scope="sandbox"
+      label="Set another fault"
+      confirm="Set the fault"
+      title="Set a fault"
+      effect="Requests that match it meet it, as often as is given; without a number, until it is cleared."
+      fields={
+        <>
+          <TextInput name="on" label="Operation" value="orders.submit" hint="Or several, as in orders.*" isRequired />
+          <SelectInput name="do" label="Effect" values={EFFECTS} />
+          <TextInput name="times" label="How often (empty: until cleared)" type="number" value="1" min={1} />
+          <TextInput name="skip" label="How many pass before" type="number" min={0} />
+          <TextInput name="login" label="Practice user (empty: everybody)" />
+          <TextInput name="symbol" label="Symbol (empty: any)" />
+          <TextInput name="client_order_id" label="Order, by its id at the broker (empty: any)" />
+          <TextInput name="ms" label="Milliseconds (delay, slow, hide)" type="number" min={0} />
+          <TextInput name="status" label="Status of the answer (status, html)" type="number" min={200} max={599} />
+          <TextInput name="retry_after" label="Retry-After, in seconds" type="number" min={0} />
+          <TextInput name="code" label="Code of the error" />
+          <TextInput name="message" label="Message of the error" />
+          <label>
+            <input type="checkbox" name="after" value="yes" /> It takes effect after the operation was carried out
+          </label>
+        </>
+      }
+      request={form => change('POST /sandbox/faults', {}, faultIn(form))}
+      done={fault => <p>It is set: {faultText(fault)}.</p>}
+    />
+  )
+}
+
+function faultIn(form: FormData): SandboxFaultTicket {
+  return {
+    ...{ on: textIn(form, 'on'), do: chosenIn(form, 'do', EFFECTS) ?? 'refuse', times: numberIn(form, 'times') },
+    ...{ skip: numberIn(form, 'skip'), login: given(form, 'login'), symbol: given(form, 'symbol') },
+    ...{ client_order_id: given(form, 'client_order_id'), ms: numberIn(form, 'ms'), status: numberIn(form, 'status') },
+    ...{ retry_after: numberIn(form, 'retry_after'), code: given(form, 'code'), message: given(form, 'message') },
+    after: form.get('after') === 'yes' ? true : undefined
   }
-  return { method: 'POST', path: '/sandbox/faults', body, report: 'The fault is set.' } as const
 }
 
 interface FaultButtonProps {
@@ -78,59 +99,72 @@ interface FaultButtonProps {
   readonly changing: Changing
 }
 
-function FaultButton({ known, faults, changing }: FaultButtonProps): ReactNode {
-  const [set] = setOnes(known, faults)
-  const change =
-    set === undefined
-      ? ({ method: 'POST', path: '/sandbox/faults', body: known.ticket, report: `Set: ${known.name}.` } as const)
-      : ({ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(set.fault_id)}`, report: `Cleared: ${known.name}.` } as const)
+/** Pressed while the fault is set. One that stays until it is cleared is asked for. */
+function FaultButton({ known: { name, ticket }, faults, changing }: FaultButtonProps): ReactNode {
+  const [isAsked, setIsAsked] = useState(false)
+  const [set] = setOnes({ ticket }, faults)
+  const stays = ticket.times === undefined
+  const setIt = () => change('POST /sandbox/faults', {}, ticket)
+  const press = () => {
+    if (set !== undefined) changing.mutate(clearing(set.fault_id, `Cleared: ${name}.`))
+    else if (stays) setIsAsked(true)
+    else changing.mutate({ request: setIt(), report: `Set: ${name}.` })
+  }
   return (
-    <button
-      className="button"
-      type="button"
-      aria-pressed={set !== undefined}
-      disabled={changing.isPending}
-      onClick={() => changing.mutate(change)}
-    >
-      {known.name}
-    </button>
+    <>
+      <button
+        className="button"
+        type="button"
+        aria-pressed={set !== undefined}
+        {...(stays && set === undefined && { 'aria-haspopup': 'dialog' as const })}
+        disabled={changing.isPending}
+        onClick={press}
+      >
+        {name}
+        {stays && set === undefined && '…'}
+      </button>
+      {isAsked && (
+        <ChangeDialog
+          label="Set the fault"
+          title={name}
+          effect={STAYS}
+          request={setIt}
+          done={fault => <p>It is set: {faultText(fault)}. The same button clears it.</p>}
+          close={() => setIsAsked(false)}
+        />
+      )}
+    </>
   )
 }
 
-function FaultList({ faults, changing }: { readonly faults: readonly SandboxFault[]; readonly changing: Changing }): ReactNode {
-  const columns: readonly Column<SandboxFault>[] = [
+function clearing(id: string, report: string) {
+  return { request: change('DELETE /sandbox/faults/{fault_id}', { fault_id: id }, undefined), report }
+}
+
+function columnsOf(clear: (id: string) => void): readonly Column<SandboxFault>[] {
+  return [
     { name: 'Operation', cell: ({ on }) => <code>{on}</code> },
-    { name: 'Effect', cell: fault => <code>{fault.do}</code> },
+    { name: 'Effect', cell: fault => <code>{faultText(fault)}</code> },
     { name: 'Left', isNumber: true, cell: ({ left }) => <Value value={left} nullMeans="until cleared" /> },
     { name: 'Hits', isNumber: true, cell: ({ hits }) => hits },
     { name: 'Practice user', cell: ({ login }) => <Value value={login} nullMeans="everybody" /> },
     { name: 'Symbol', cell: ({ symbol }) => <Value value={symbol} nullMeans="any" /> },
+    { name: 'Order', cell: ({ client_order_id: order }) => <Value value={order} nullMeans="any" /> },
     { name: 'Message', cell: ({ message }) => <Value value={message} nullMeans="none" /> },
     {
       name: 'Clear',
       cell: ({ fault_id: id }) => (
-        <ChangeButton
-          changing={changing}
-          change={{ method: 'DELETE', path: `/sandbox/faults/${encodeURIComponent(id)}`, report: `${id} is cleared.` }}
-          label={`Clear ${id}`}
-        >
+        <Button className="button" aria-label={`Clear ${id}`} onPress={() => clear(id)}>
           Clear
-        </ChangeButton>
+        </Button>
       )
     }
   ]
+}
+
+function FaultList({ faults, changing }: { readonly faults: readonly SandboxFault[]; readonly changing: Changing }): ReactNode {
+  const { mutate } = changing
+  const columns = useMemo(() => columnsOf(id => mutate(clearing(id, `${id} is cleared.`))), [mutate])
   if (faults.length === 0) return <p>No fault is set.</p>
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls sideways must be reachable by keyboard */}
-      <section className="scroll" tabIndex={0} aria-label="Table of faults">
-        <Rows rows={faults} columns={columns} idOf={({ fault_id: id }) => id} />
-      </section>
-      <div className="buttons">
-        <ChangeButton changing={changing} change={{ method: 'DELETE', path: '/sandbox/faults', report: 'All faults are cleared.' }}>
-          Clear all
-        </ChangeButton>
-      </div>
-    </>
-  )
+  return <ScrolledRows what="faults" rows={faults} columns={columns} idOf={({ fault_id: id }) => id} />
 }

@@ -1,25 +1,31 @@
 // The sandbox's clock and prices.
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { get } from '../api.ts'
-import type { SandboxClock, SandboxPrice } from '../generated/admin.ts'
+import { change, get } from '../api.ts'
+import { bookSide, bookText } from '../book-text.ts'
+import type { SandboxClock, SandboxClockTicket, SandboxMarketTicket, SandboxPrice, SandboxPriceTicket } from '../generated/admin.ts'
+import { namesOf } from '../names.ts'
 import { useRecord } from '../reads.ts'
+import { Action, chosenIn, given, numberIn, SelectInput, TextInput, textIn } from './action.tsx'
 import { Facts } from './facts.tsx'
-import { ChangeButton, Changed, ChangeForm, given, NativeChoice, NativeField, useSandboxChange } from './sandbox-change.tsx'
+import { ChangeButton, Changed, ChangeForm, useSandboxChange } from './sandbox-change.tsx'
 import { Failure, Reading } from './states.tsx'
 import { Time, Value } from './values.tsx'
 
-const HOUR_MS = 3_600_000
-const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
-const ASSET_CLASSES = ['share', 'crypto', 'option', 'future'] as const
+const MINUTE_MS = 60_000
+const PHASES = namesOf<NonNullable<SandboxMarketTicket['phase']>>({ open: true, pre: true, post: true, closed: true, calendar: true })
+const ASSET_CLASSES = namesOf<NonNullable<SandboxMarketTicket['class']>>({ share: true, crypto: true, option: true, future: true })
+
+const clockChange = (body: SandboxClockTicket) => change('POST /sandbox/clock', {}, body)
+const marketChange = (body: SandboxMarketTicket) => change('POST /sandbox/market', {}, body)
+const priceChange = (body: SandboxPriceTicket) => change('POST /sandbox/price', {}, body)
 
 /** The part of the page about the clock and the markets. */
 export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
   const changing = useSandboxChange()
   const { frozen, paused, phases } = clock
-  const move = (body: object, report: string) => ({ method: 'POST', path: '/sandbox/clock', body, report }) as const
   return (
     <section aria-labelledby="clock">
-      <h2 id="clock">Clock</h2>
+      <h2 id="clock">Clock and markets</h2>
       <Facts
         facts={[
           ['Sandbox time', <Time key="time" at={clock.sandbox_time} />],
@@ -29,40 +35,60 @@ export function Clock({ clock }: { readonly clock: SandboxClock }): ReactNode {
         ]}
       />
       <div className="buttons">
-        <ChangeButton changing={changing} change={move({ frozen: !frozen }, frozen ? 'The clock runs.' : 'The clock stands still.')}>
+        <ChangeButton
+          changing={changing}
+          change={{ request: clockChange({ frozen: !frozen }), report: frozen ? 'The clock runs.' : 'The clock stands still.' }}
+        >
           {frozen ? 'Let the clock run' : 'Stop the clock'}
-        </ChangeButton>
-        <ChangeButton changing={changing} change={move({ advance_ms: HOUR_MS }, 'An hour has passed.')}>
-          Forward an hour
-        </ChangeButton>
-        <ChangeButton changing={changing} change={move({ advance_ms: 24 * HOUR_MS }, 'A day has passed.')}>
-          Forward a day
         </ChangeButton>
         <ChangeButton
           changing={changing}
-          change={{
-            method: 'POST',
-            path: '/sandbox/market',
-            body: { paused: !paused },
-            report: paused ? 'Prices come.' : 'No prices come.'
-          }}
+          change={{ request: marketChange({ paused: !paused }), report: paused ? 'Prices come.' : 'No prices come.' }}
         >
           {paused ? 'Let prices come' : 'Pause all prices'}
         </ChangeButton>
+        <Forward />
       </div>
       <ChangeForm
         changing={changing}
         action="Set the phase"
         changeOf={form => {
-          const [phase, of] = [given(form, 'phase'), given(form, 'class')]
-          return { method: 'POST', path: '/sandbox/market', body: { phase, class: of }, report: `The market of ${of} is as set.` }
+          const [phase, of] = [chosenIn(form, 'phase', PHASES), chosenIn(form, 'class', ASSET_CLASSES)]
+          return { request: marketChange({ phase, class: of }), report: `The market of ${of} is as set.` }
         }}
       >
-        <NativeChoice name="phase" label="Phase" values={PHASES} />
-        <NativeChoice name="class" label="Class" values={ASSET_CLASSES} />
+        <SelectInput name="phase" label="Phase" values={PHASES} />
+        <SelectInput name="class" label="Class" values={ASSET_CLASSES} />
       </ChangeForm>
       <Changed changing={changing} />
     </section>
+  )
+}
+
+/** Time does not come back. */
+function Forward(): ReactNode {
+  return (
+    <Action
+      scope="sandbox"
+      label="Move the clock forward"
+      title="Move the clock forward"
+      effect="It does not go back: orders that end with the day end, and contracts expire. A day takes about 0.1 s."
+      fields={
+        <>
+          <TextInput name="minutes" label="By minutes (1,440 are a day; 31 days at most)" type="number" value="60" min={1} max={44_640} />
+          <TextInput name="set" label="Or to a time" hint="Such as 2026-11-21T14:30:00Z. It counts if both are given." />
+        </>
+      }
+      request={form => {
+        const [set, minutes] = [given(form, 'set'), numberIn(form, 'minutes')]
+        return clockChange(set === undefined ? { advance_ms: minutes === undefined ? undefined : minutes * MINUTE_MS } : { set })
+      }}
+      done={({ sandbox_time: at }) => (
+        <p>
+          It is <Time at={at} /> in the sandbox.
+        </p>
+      )}
+    />
   )
 }
 
@@ -71,13 +97,13 @@ export function Prices({ refreshMs }: { readonly refreshMs: number | undefined }
   const [symbol, setSymbol] = useState('')
   const choose = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    setSymbol(given(new FormData(event.currentTarget), 'symbol')?.toUpperCase() ?? '')
+    setSymbol(textIn(new FormData(event.currentTarget), 'symbol').toUpperCase())
   }
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">Prices</h2>
       <form className="filters" onSubmit={choose}>
-        <NativeField name="symbol" label="Symbol" isRequired />
+        <TextInput name="symbol" label="Symbol" isRequired />
         <button className="button" type="submit">
           Show its price
         </button>
@@ -93,20 +119,71 @@ function OnePrice({ symbol, refreshMs }: { readonly symbol: string; readonly ref
   if (price.error !== null) return <Failure error={price.error} again={() => void price.refetch()} />
   if (price.data === undefined) return <Reading what="the price" />
   const { halted } = price.data
-  const set = (body: object, report: string) => ({ method: 'POST', path: '/sandbox/price', body: { symbol, ...body }, report }) as const
   return (
     <>
       <Facts facts={factsOf(price.data)} />
-      <ChangeForm changing={changing} action="Set the price" changeOf={form => set({ price: given(form, 'price') }, 'The price is set.')}>
-        <NativeField name="price" label={`Price of ${symbol}`} isRequired />
+      <ChangeForm
+        changing={changing}
+        action="Set the price"
+        changeOf={form => ({ request: priceChange({ symbol, price: given(form, 'price') }), report: 'The price is set.' })}
+      >
+        <TextInput name="price" label={`Price of ${symbol}`} isRequired />
       </ChangeForm>
       <div className="buttons">
-        <ChangeButton changing={changing} change={set({ halted: !halted }, halted ? 'It trades again.' : 'Its trading is halted.')}>
+        <ChangeButton
+          changing={changing}
+          change={{
+            request: priceChange({ symbol, halted: !halted }),
+            report: halted ? 'It trades again.' : 'Its trading is halted.'
+          }}
+        >
           {halted ? `Let ${symbol} trade` : `Halt ${symbol}`}
         </ChangeButton>
+        <Book price={price.data} />
+        <Dividend symbol={symbol} />
       </div>
       <Changed changing={changing} />
     </>
+  )
+}
+
+/** What the sandbox shows of a symbol's book. */
+function Book({ price: { symbol, bid, bid_size: bidSize, ask, ask_size: askSize } }: { readonly price: SandboxPrice }): ReactNode {
+  return (
+    <Action
+      scope="sandbox"
+      label="Show a book"
+      confirm="Show it"
+      title={`The book of ${symbol}`}
+      effect="The whole book is replaced, until the next quote of the symbol: pause the prices to keep it. Orders trade with it at once."
+      fields={
+        <>
+          <TextInput
+            name="bids"
+            label="Bids, the best first"
+            value={bookText(bid, bidSize)}
+            hint="Each as price x quantity: 99.99 x 5, 99.98 x 10"
+          />
+          <TextInput name="asks" label="Asks, the best first" value={bookText(ask, askSize)} hint="Empty: there are none." />
+        </>
+      }
+      request={form => priceChange({ symbol, bids: bookSide(textIn(form, 'bids')), asks: bookSide(textIn(form, 'asks')) })}
+      done={shown => <Facts facts={factsOf(shown)} />}
+    />
+  )
+}
+
+function Dividend({ symbol }: { readonly symbol: string }): ReactNode {
+  return (
+    <Action
+      scope="sandbox"
+      label="Pay a dividend"
+      title={`Pay a dividend of ${symbol}`}
+      effect="Every practice account that holds the symbol gets it now. A repetition pays again."
+      fields={<TextInput name="per_share" label="Per share, in US dollars" isRequired />}
+      request={form => change('POST /sandbox/dividends', {}, { symbol, per_share: textIn(form, 'per_share') })}
+      done={({ paid, per_share: each }) => <p>{`${each} per share was paid to ${paid === 1 ? '1 account' : `${paid} accounts`}.`}</p>}
+    />
   )
 }
 

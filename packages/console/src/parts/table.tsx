@@ -41,14 +41,7 @@ export function ListTable<Row extends object>({ what, list, columns, idOf, empty
   return (
     <>
       {error !== null && <Failure error={error} again={again} />}
-      {rows.length === 0 ? (
-        empty
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls sideways must be reachable by keyboard
-        <section className="scroll" tabIndex={0} aria-label={`Table of ${what}`}>
-          <Rows rows={rows} columns={columns} idOf={idOf} />
-        </section>
-      )}
+      {rows.length === 0 ? empty : <ScrolledRows what={what} rows={rows} columns={columns} idOf={idOf} />}
       <p className="after" role="status" aria-busy={isReading}>
         {isReading
           ? `Reading ${what}…`
@@ -80,16 +73,25 @@ function extentOf(length: number, { more, isAtBound }: List<unknown>, hasOnePage
   return more === null ? ', all that there are' : ''
 }
 
-/** The rows alone, for parts of pages. */
-export function Rows<Row extends object>({
-  rows,
-  columns,
-  idOf
-}: {
+interface RowsProps<Row> {
   readonly rows: readonly Row[]
+  /** The same at each render: cells of other columns are other ones, which forget what they had open. */
   readonly columns: readonly Column<Row>[]
   readonly idOf: (row: Row) => string
-}): ReactNode {
+}
+
+/** The rows of a part of a page, which scroll sideways where they are wider than it. `what`: in lower case and in the plural. */
+export function ScrolledRows<Row extends object>({ what, ...rows }: RowsProps<Row> & { readonly what: string }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls sideways must be reachable by keyboard
+    <section className="scroll" tabIndex={0} aria-label={`Table of ${what}`}>
+      <Rows {...rows} />
+    </section>
+  )
+}
+
+/** The rows alone. */
+export function Rows<Row extends object>({ rows, columns, idOf }: RowsProps<Row>): ReactNode {
   const definitions = useMemo(() => definitionsOf(columns), [columns])
   const ids = useMemo(() => distinctIds(rows.map(idOf)), [rows, idOf])
   const table = useTable({ features: FEATURES, columns: definitions, data: rows, getRowId: (_row, index) => ids[index] ?? String(index) })

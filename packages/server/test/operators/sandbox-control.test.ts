@@ -88,7 +88,7 @@ test('a refusal has the sandbox’s own code and reason, cut to a bound', async 
 
 test('once the sandbox has ended, nothing is sent to its port', async () => {
   await using other = await controlOf((_request, response) => response.end('{}'), false)
-  await assert.rejects(other.control.ask(SANDBOX.reset()), codeAnd(/nothing was changed/))
+  await assert.rejects(other.control.ask(SANDBOX.reset()), codeAnd(/nothing was changed/, 'sandbox_absent'))
   assert.equal(other.requests(), 0)
 })
 

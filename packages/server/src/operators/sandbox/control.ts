@@ -49,11 +49,12 @@ export class SandboxControl {
 
   /**
    * The answer, without what its form does not name.
-   * @throws SandboxRefusal; ServiceError sandbox_unavailable, which says whether a change may have been made
+   * @throws SandboxRefusal; ServiceError sandbox_absent once it has ended, sandbox_unavailable, which says whether a change may have been made
    */
   async ask<Answer extends TSchema>(request: ControlRequest<Answer>): Promise<Static<Answer>> {
     const { method, answer, path } = request
-    if (!this.#options.isRunning()) throw unavailable('The sandbox has ended, so nothing was changed. It is started with the service.')
+    if (!this.#options.isRunning())
+      throw new ServiceError('sandbox_absent', 'The sandbox has ended, so nothing was changed. It is started with the service.')
     const { status, text } = await this.#exchange(request)
     const body = parsed(text)
     if (status >= 400 && status < 500) throw refusalOf(body)
