@@ -160,7 +160,7 @@ test('a change is refused only where the service says so with a code that knows:
   for (const error of known) assert.equal(isOutcomeUnknown(error), false, error.code)
   const unknown = [
     ...[refusal(0, 'unreachable'), refusal(200, 'answer_unreadable'), refusal(502, 'status_502'), refusal(500, 'internal')],
-    ...[refusal(408, 'status_408'), new Error('aborted')]
+    ...[refusal(408, 'status_408'), refusal(503, 'sandbox_unavailable'), new Error('aborted')]
   ]
   for (const error of unknown) assert.equal(isOutcomeUnknown(error), true, error.message)
 })

@@ -1,0 +1,1 @@
+function e(e){let t=[];for(let n in e)t.push(n);return t}export{e as t};
