@@ -20,6 +20,8 @@ export interface UserCaller extends PlatformCaller {
   readonly user: User
   /** The hash of the secret that proved the user; absent if the action has no request. */
   readonly secretHash?: string
+  /** The operator who acts for the user instead of the platform, which only practice in the sandbox allows; absent: none does. */
+  readonly operator?: string
 }
 
 /** Where a request came from. */
@@ -49,6 +51,11 @@ export function audited(
   if ('by' in caller) {
     const whose = { by: caller.by, platform_id: caller.platform.platformId }
     const { ip = null, requestId = null } = caller.from ?? {}
+    return { at: clock.now(), actor: 'operator', action, target, result, ip, requestId, detail: { ...whose, ...detail } }
+  }
+  if ('operator' in caller && caller.operator !== undefined) {
+    const { operator: by, platform, user, ip, requestId } = caller
+    const whose = { by, platform_id: platform.platformId, user_key: user.userKey }
     return { at: clock.now(), actor: 'operator', action, target, result, ip, requestId, detail: { ...whose, ...detail } }
   }
   const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`

@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   'market_data_unsupported',
   'preview_unsupported',
   'order_not_repeatable',
+  'user_not_tradable',
   'sandbox_absent',
   'sandbox_refused',
   'body_too_large',

@@ -39,6 +39,7 @@ export const HTTP_STATUS = {
   market_data_unsupported: 422,
   preview_unsupported: 400,
   order_not_repeatable: 409,
+  user_not_tradable: 409,
   sandbox_absent: 409,
   sandbox_refused: 409,
   body_too_large: 413,

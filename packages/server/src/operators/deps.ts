@@ -1,10 +1,12 @@
 // What operations of the API for operators stand on.
 import type { AppDeps } from '@trunkline/core/app/application'
+import type { PractisingUsers } from '@trunkline/core/app/operators/practising-user'
 import type { AbandonedEntries, SettlingPorts } from '@trunkline/core/app/operators/settling'
 import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
 import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
 import type { Cursors } from '../http/cursor.ts'
+import type { Service } from '../http/endpoint.ts'
 import type { OperatorAccess } from './access.ts'
 import type { EventWaits } from './event-wait.ts'
 import type { OperatorNodes } from './nodes/index.ts'
@@ -32,4 +34,6 @@ export interface OperatorDeps {
   /** Or why there is none. */
   readonly sandbox: OwnSandbox | NoSandbox
   readonly replays: OneReplay
+  /** What endpoints of the platforms' API stand on when operators trade by them: it knows users of the sandbox only. */
+  readonly trading: Service & { readonly deps: { readonly directory: PractisingUsers } }
 }

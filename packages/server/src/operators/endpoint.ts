@@ -18,7 +18,8 @@ export const OPERATOR_TAGS = {
   Orders: 'Orders, what became of each, step by step, and those of unknown outcome.',
   Webhooks: 'Webhook endpoints of platforms, and what was sent to them.',
   Records: 'Events, the audit log and requests.',
-  Sandbox: 'The sandbox that this service started itself: faults, clock, prices and practice users.'
+  Sandbox: 'The sandbox that this service started itself: faults, clock, prices and practice users.',
+  Trading: 'Trading in the sandbox for a user, as the platform could.'
 } as const
 
 /** Here a platform is named in the path; elsewhere it is the caller. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import cookie from '@fastify/cookie'
 import type { AppDeps } from '@trunkline/core/app/application'
+import { PractisingUsers } from '@trunkline/core/app/operators/practising-user'
 import type { OperatorGrant } from '@trunkline/core/domain/operator'
 import type { OperatorReads } from '@trunkline/core/ports/operator-reads'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
@@ -74,6 +75,8 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     login === null
       ? null
       : new ProviderLogins({ ...login, publicUrl, access, pending, attempts: attempts.provider, operators, hasher, ids, log })
+  const cursors = new Cursors(app.hasher)
+  const directory = new PractisingUsers(app)
   const deps: OperatorDeps = {
     ...parts,
     app,
@@ -84,9 +87,10 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     logins,
     waits: new EventWaits(app),
     places: new Places(),
-    cursors: new Cursors(app.hasher),
+    cursors,
     sandbox,
-    replays: new OneReplay()
+    replays: new OneReplay(),
+    trading: { deps: { ...app, webhooks: parts.webhooks, directory }, cursors, publicUrl }
   }
   const counts = new ReadCounts({ audit: app.store.audit, clock: app.clock, log: app.log })
   http.register(async scope => {
@@ -108,6 +112,7 @@ export function operatorsApi(http: FastifyInstance, app: AppDeps, options: Opera
     },
     stop: async () => {
       attempts[Symbol.dispose]()
+      directory[Symbol.dispose]()
       await counts.stop()
     }
   }

@@ -1,12 +1,13 @@
 // Reading the records of a connection at its broker now, because an operator wants to know how they are.
 import { ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
-import type { ConnectionId, UserKey } from '../../domain/ids.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
 import { type FreshenedDeps, freshened } from '../accounts/freshened.ts'
 import type { UserCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 import type { RecordKind } from '../mirror/refreshes.ts'
 import type { OperatorEntries } from './disabling.ts'
+import { demandOwned } from './owned-user.ts'
 
 const READ_AGAIN = ['balances', 'positions', 'orders'] as const satisfies readonly RecordKind[]
 
@@ -44,12 +45,4 @@ export async function readConnectionAgain(
   const caller: UserCaller = { platform, user, ip: null, requestId: null }
   const read = async (kind: RecordKind) => ({ kind, freshness: (await freshened(deps, caller, { connectionId }, kind)).freshness })
   return await Promise.all(READ_AGAIN.map(read))
-}
-
-/** Only the owner asks brokers: it has the user's quotas and mirrors. */
-function demandOwned({ ownership }: ReadingDeps, userKey: UserKey): void {
-  const owner = ownership.ownerOf(userKey)
-  if (owner.kind === 'this') return
-  const where = owner.kind === 'none' ? 'no node for a moment' : `node ${owner.node.nodeId}, which other nodes reach at ${owner.node.url}`
-  throw new ServiceError('broker_unavailable', `The node that answers does not ask brokers for this user: ${where} does. Try again there.`)
 }

@@ -49,6 +49,10 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   market_data_unsupported: { message: 'The broker has no market data of this symbol.' },
   preview_unsupported: { message: 'Alpaca has no order preview; `order_preview` in GET /brokers says which brokers have one.' },
   order_not_repeatable: { message: 'The sandbox has no XYZ, so the order cannot be repeated there.' },
+  user_not_tradable: {
+    message:
+      'Operators trade only for users all of whose connections are to the sandbox. This one has a connection to ALPACA, which is paper: use another user.'
+  },
   sandbox_absent: {
     message:
       'This service has started no sandbox, because it offers no broker there. Offer SANDBOX (TRUNKLINE_BROKERS), and start the service again.'

@@ -12,6 +12,7 @@ import { SEARCH } from './search.ts'
 import { SERVICE } from './service.ts'
 import { SESSIONS } from './sessions.ts'
 import { SETTLING } from './settling.ts'
+import { TRADING } from './trading.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 export const OPERATIONS: readonly Operation[] = [
@@ -27,5 +28,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...DELIVERIES,
   ...SANDBOX_MARKET,
   ...SANDBOX_USERS,
-  ...REPLAY
+  ...REPLAY,
+  ...TRADING
 ]

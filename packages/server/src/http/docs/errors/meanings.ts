@@ -184,6 +184,12 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     remedy: 'The message says what is missing: the symbol, the broker, or a login without a fault.',
     again: 'changed'
   },
+  user_not_tradable: {
+    meaning:
+      'In the API for operators only: operators trade for enabled users all of whose connections are to the sandbox, and this user is none of them. Nothing was placed, cancelled or read.',
+    remedy: 'Use a user who has connections to the sandbox only; the message says what this one has instead.',
+    again: 'changed'
+  },
   sandbox_absent: {
     meaning: 'In the API for operators only: the service did not start the sandbox itself, so it does not control it.',
     remedy: 'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again.',
