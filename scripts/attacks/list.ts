@@ -308,6 +308,11 @@ export const AREAS: readonly Area[] = [
         id: 'S97',
         attack: 'A path, a body or an unknown member for the sandbox’s control API, through the API for operators',
         outcome: 'refused: only requests of a closed list are made, from values of our own forms'
+      },
+      {
+        id: 'S98',
+        attack: 'An operator who trades for a user with a connection that is not to the sandbox, also one made a moment ago',
+        outcome: 'refused: the connections that decide where an order goes are the ones that are checked'
       }
     ]
   }

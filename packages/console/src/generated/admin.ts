@@ -1225,12 +1225,168 @@ export interface OrderReplay {
   readonly not_repeated: readonly NotRepeated[]
 }
 
+/** A broker account. */
+export interface Account {
+  readonly account_id: string
+  readonly account_number: string
+  readonly institution_name: string
+  readonly broker: string
+  readonly connection_id: string
+  readonly name: string | null
+  /** Null if the broker does not provide it. */
+  readonly account_type: 'cash' | 'margin' | 'retirement' | 'futures' | 'crypto' | 'other' | null
+  /** The broker’s own value. */
+  readonly broker_account_type: string | null
+  readonly currency_code: string | null
+}
+
+/** The best bid and ask; null if there is none. */
+export interface MarketQuote {
+  /** The symbol in the service’s format. */
+  readonly symbol: string
+  readonly bid_price: string | null
+  readonly bid_size: string | null
+  readonly ask_price: string | null
+  readonly ask_size: string | null
+  /** The broker’s time of the quote; null if it sent no quote within three seconds. */
+  readonly quoted_at: string | null
+  /** The broker’s market time when this was read. */
+  readonly as_of: string
+}
+
+/** One bar. */
+export interface MarketBar {
+  /** The start of the bar. */
+  readonly start: string
+  readonly open: string
+  readonly high: string
+  readonly low: string
+  readonly close: string
+  readonly volume: string
+  /** False if the bar may still change. */
+  readonly closed: boolean
+}
+
+/** Past bars of the session `BrokerDefault`, ascending. */
+export interface MarketBars {
+  /** The symbol in the service’s format. */
+  readonly symbol: string
+  readonly interval: string
+  readonly bars: readonly MarketBar[]
+  /** Send it as `start` to read the next page; null at the end of the window. */
+  readonly next_start: string | null
+  /** The broker’s market time when this was read. */
+  readonly as_of: string
+}
+
+/** One page of a list. */
+export interface OrderPage {
+  readonly data: readonly Order[]
+  /** Send it back to read the next page; null on the last page. */
+  readonly next_cursor: string | null
+  /** Send it back to read the previous page; null on the first page. */
+  readonly prev_cursor: string | null
+}
+
+export interface NewLeg {
+  readonly symbol: string
+  readonly action: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly ratio: string
+}
+
+export interface NewPreview {
+  readonly account_id: string
+  readonly broker: string
+  readonly side: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
+  readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
+  /** Null for a multi-leg order. */
+  readonly symbol?: string | null
+  /** If absent, derived from the format of the symbol. */
+  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null
+  /** Send either this or `order_notional`. At most nine decimal places. */
+  readonly order_qty?: string | null
+  /** An amount of money instead of a quantity. */
+  readonly order_notional?: string | null
+  /** For `LMT` and `STPLMT` only. At most nine decimal places. */
+  readonly order_limit_price?: string | null
+  /** For `STP` and `STPLMT` only. At most nine decimal places. */
+  readonly stop_price?: string | null
+  /** For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order. */
+  readonly legs?: readonly NewLeg[] | null
+}
+
+/** The broker’s estimate of an order’s cost. It is not a guarantee: prices move, and nothing is reserved for it. */
+export interface OrderPreview {
+  readonly account_id: string
+  readonly broker: string
+  /**
+   * `estimated`: the broker would accept the order at this moment. `refused`: it would not, and `broker_message`
+   * gives the reason.
+   */
+  readonly outcome: 'estimated' | 'refused'
+  /** The broker’s refusal message; null when `outcome` is `estimated`. */
+  readonly broker_message: string | null
+  /** Why the order is refused, with the same values as the `reject_code` of an order. */
+  readonly reject_code: 'unknown_symbol' | 'insufficient_funds' | 'insufficient_position' | 'market_closed' | 'price_out_of_range' | 'tick_size' | 'quantity_invalid' | 'not_tradable' | 'not_permitted' | 'duplicate' | 'risk_rejected' | 'order_ended' | 'other' | null
+  /** The broker’s own message about an order that it would accept. */
+  readonly warnings: readonly string[]
+  /** Where the numbers come from. All of them are the broker’s; the service computes none. */
+  readonly source: 'broker'
+  /** The currency of the amounts. */
+  readonly currency_code: string | null
+  /** Per unit, like `order_limit_price`. Null if the broker does not state it. */
+  readonly estimated_price: string | null
+  /** Without commission and fees. Positive if paid, negative if received. Null if the broker does not state it. */
+  readonly estimated_cost: string | null
+  /** With commission and fees, signed like `estimated_cost`. Null if the broker does not state it. */
+  readonly estimated_total: string | null
+  /** `0.00` means that the broker states that there is none. Null if the broker does not state it. */
+  readonly commission: string | null
+  /** Fees in addition to the commission. Null if the broker does not state it. */
+  readonly fees: string | null
+  /** Initial margin that the order needs. Null if the broker does not state it. */
+  readonly initial_margin: string | null
+  /**
+   * The change of the account’s margin requirement; negative if it decreases. Null if the broker does not state
+   * it.
+   */
+  readonly margin_change: string | null
+  /** The change of the buying power; negative if it decreases. Null if the broker does not state it. */
+  readonly buying_power_change: string | null
+  readonly previewed_at: string
+}
+
+export interface NewOrder {
+  readonly account_id: string
+  /** Chosen by the client; unique per user and trading day (the America/New_York date). */
+  readonly cl_order_id: string
+  readonly broker: string
+  readonly side: 'BUY' | 'SELL' | 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_CLOSE'
+  readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
+  readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
+  /** Null for a multi-leg order. */
+  readonly symbol?: string | null
+  /** If absent, derived from the format of the symbol. */
+  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null
+  /** Send either this or `order_notional`. At most nine decimal places. */
+  readonly order_qty?: string | null
+  /** An amount of money instead of a quantity. */
+  readonly order_notional?: string | null
+  /** For `LMT` and `STPLMT` only. At most nine decimal places. */
+  readonly order_limit_price?: string | null
+  /** For `STP` and `STPLMT` only. At most nine decimal places. */
+  readonly stop_price?: string | null
+  /** For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order. */
+  readonly legs?: readonly NewLeg[] | null
+}
+
 /** The body of every error response. */
 export interface Problem {
   /** What was expected, what was found, and what to do. */
   readonly message: string
   /** Stable, for programs. Later versions may add codes. */
-  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
+  readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'user_not_tradable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal'
   readonly request_id: string
   /**
    * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -1395,6 +1551,48 @@ export interface Reads {
     readonly parts: never
     readonly filters: never
     readonly answer: SandboxCounters
+  }
+  /** List accounts */
+  readonly '/sandbox/users/{user_key}/accounts': {
+    readonly parts: 'user_key'
+    readonly filters: 'connection_id' | 'broker'
+    readonly answer: readonly Account[]
+  }
+  /** List balances */
+  readonly '/sandbox/users/{user_key}/balances': {
+    readonly parts: 'user_key'
+    readonly filters: 'account_id' | 'connection_id'
+    readonly answer: readonly Balance[]
+  }
+  /** List positions */
+  readonly '/sandbox/users/{user_key}/positions': {
+    readonly parts: 'user_key'
+    readonly filters: 'account_id' | 'connection_id' | 'symbols'
+    readonly answer: readonly Position[]
+  }
+  /** Read the last quote of a symbol */
+  readonly '/sandbox/users/{user_key}/connections/{connection_id}/market-data/quote': {
+    readonly parts: 'user_key' | 'connection_id'
+    readonly filters: 'symbol'
+    readonly answer: MarketQuote
+  }
+  /** Read past bars */
+  readonly '/sandbox/users/{user_key}/connections/{connection_id}/market-data/bars': {
+    readonly parts: 'user_key' | 'connection_id'
+    readonly filters: 'symbol' | 'interval' | 'start' | 'end' | 'limit'
+    readonly answer: MarketBars
+  }
+  /** List orders */
+  readonly '/sandbox/users/{user_key}/orders': {
+    readonly parts: 'user_key'
+    readonly filters: 'connection_id' | 'account_id' | 'broker' | 'status' | 'symbols' | 'order_id' | 'cl_order_id' | 'side' | 'start_time' | 'end_time' | 'sort' | 'limit' | 'next_cursor' | 'prev_cursor'
+    readonly answer: OrderPage
+  }
+  /** Read an order */
+  readonly '/sandbox/users/{user_key}/orders/{order_id}': {
+    readonly parts: 'user_key' | 'order_id'
+    readonly filters: never
+    readonly answer: Order
   }
 }
 
@@ -1621,5 +1819,23 @@ export interface Changes {
     readonly parts: 'order_id'
     readonly body: undefined
     readonly answer: OrderReplay
+  }
+  /** Place an order */
+  readonly 'POST /sandbox/users/{user_key}/orders': {
+    readonly parts: 'user_key'
+    readonly body: NewOrder
+    readonly answer: Order
+  }
+  /** Preview an order */
+  readonly 'POST /sandbox/users/{user_key}/orders/preview': {
+    readonly parts: 'user_key'
+    readonly body: NewPreview
+    readonly answer: OrderPreview
+  }
+  /** Cancel an open order */
+  readonly 'DELETE /sandbox/users/{user_key}/accounts/{account_id}/orders/{order_id}': {
+    readonly parts: 'user_key' | 'account_id' | 'order_id'
+    readonly body: undefined
+    readonly answer: Order
   }
 }

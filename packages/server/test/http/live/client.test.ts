@@ -1,13 +1,22 @@
 // The parts of the live page that need no browser.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { waitMs } from '../../../src/http/docs/live/client/backoff.js'
-import { BarList } from '../../../src/http/docs/live/client/bar-list.js'
 import { Connection } from '../../../src/http/docs/live/client/connection.js'
 import { fridaysFrom, monthlyAfter } from '../../../src/http/docs/live/client/expirations.js'
-import { figure, percent, placesOf, secondsOf, timesOf, zoneOf } from '../../../src/http/docs/live/client/format.js'
 import { History, secondsIn } from '../../../src/http/docs/live/client/history.js'
 import { Subscriptions } from '../../../src/http/docs/live/client/subscriptions.js'
+import { waitMs } from '../../../src/http/docs/live/client/trading/backoff.js'
+import { BarList } from '../../../src/http/docs/live/client/trading/bar-list.js'
+import {
+  figure,
+  percent,
+  placesOf,
+  secondsOf,
+  shortened,
+  sumOf,
+  timesOf,
+  zoneOf
+} from '../../../src/http/docs/live/client/trading/format.js'
 
 const bar = (seconds: number, c: string, st: 'c' | 'o' = 'c') => ({ o: '10', h: '12.5', l: '9', c, v: '7', ts: `${seconds}000000000`, st })
 
@@ -197,6 +206,32 @@ describe('what is written', () => {
     assert.equal(figure(null), '–')
     assert.equal(percent('0.2514'), '25.1%')
     assert.equal(placesOf('1.250'), 3)
+  })
+
+  test('an average is shown with the digits of its instrument, and what was left out is in its title', () => {
+    for (const [text, places, shown, title] of [
+      ['227.623333333', 2, '227.62', 'exactly 227.623333333'],
+      ['1227.625', 2, '1,227.63', 'exactly 1,227.625'],
+      ['-0.005', 2, '-0.01', 'exactly -0.005'],
+      ['9.999', 2, '10.00', 'exactly 9.999'],
+      ['227.5', 2, '227.50', ''],
+      ['0.001', 2, '0.001', ''],
+      ['0.000', 2, '0.00', ''],
+      ['12.5', 0, '13', 'exactly 12.5'],
+      [null, 2, '–', '']
+    ] as const)
+      assert.deepEqual(shortened(text, places), { text: shown, title }, String(text))
+  })
+
+  test('sums are exact, without zeros at their end', () => {
+    for (const [texts, sum] of [
+      [['0.1', '0.2'], '0.3'],
+      [['90071992547409931', '0.000000001'], '90071992547409931.000000001'],
+      [['1.5', '2.5'], '4'],
+      [['10', '20'], '30'],
+      [[], '0']
+    ] as const)
+      assert.equal(sumOf(texts), sum)
   })
 
   test('times are those of the market, across daylight saving changes', () => {

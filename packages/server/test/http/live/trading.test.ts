@@ -1,9 +1,9 @@
 // The parts of the practice account on the live page that need no browser.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BarList } from '../../../src/http/docs/live/client/bar-list.js'
-import { FILLS_MAX, fillsOf, marksOf } from '../../../src/http/docs/live/client/fills.js'
-import { KeptOrder } from '../../../src/http/docs/live/client/kept-order.js'
+import { BarList } from '../../../src/http/docs/live/client/trading/bar-list.js'
+import { FILLS_MAX, fillsOf, marksOf } from '../../../src/http/docs/live/client/trading/fills.js'
+import { KeptOrder } from '../../../src/http/docs/live/client/trading/kept-order.js'
 
 const START_S = Date.parse('2026-11-24T15:00:00Z') / 1_000
 const COLORS = { buy: 'blue', sell: 'amber' }
@@ -25,6 +25,24 @@ function order(symbol: string | null, side: Order['side'], fills: Order['fills']
 }
 
 describe('fills of orders', () => {
+  test('of one bar have one text together, by side, so that none lies on another', () => {
+    const list = new BarList()
+    list.put({ o: '1', h: '1', l: '1', c: '1', v: '1', st: 'c', ts: `${START_S}000000000` })
+    const at = (s: number) => new Date((START_S + s) * 1_000).toISOString()
+    const fills = fillsOf([
+      order('AAPL', 'BUY', [fill('a', at(1), '227.5', '1.5'), fill('b', at(2), '227.6', '2')]),
+      order('AAPL', 'SELL', [fill('c', at(3), '228', '4')])
+    ])
+    assert.deepEqual(
+      marksOf(fills, list.all, COLORS).map(({ id, text, color }) => [id, text, color]),
+      [
+        ['a', 'BUY 3.5 in 2, SELL 4', 'blue'],
+        ['b', '', 'blue'],
+        ['c', '', 'amber']
+      ]
+    )
+  })
+
   test('are listed newest first, bounded, with their exact texts, and without those of multi-leg orders', () => {
     const orders = [
       order('AAPL', 'BUY', [fill('1', '2026-11-24T15:00:00Z', '227.620000001')]),
@@ -79,13 +97,16 @@ test('an order under way outlives the page, and what is no order is none', () =>
     symbol: 'AAPL',
     order_qty: '1'
   } as const
-  new KeptOrder(storage).keep({ ...terms, cl_order_id: 'live-1' })
-  assert.deepEqual(new KeptOrder(storage).order, { ...terms, cl_order_id: 'live-1' })
+  new KeptOrder(storage, 'kept').keep({ ...terms, cl_order_id: 'live-1' })
+  assert.deepEqual(new KeptOrder(storage, 'kept').order, { ...terms, cl_order_id: 'live-1' })
   for (const name of stored.keys())
     for (const text of ['{', 'null', '{}', '{"cl_order_id":1}']) {
       stored.set(name, text)
-      assert.equal(new KeptOrder(storage).order, null, text)
+      assert.equal(new KeptOrder(storage, 'kept').order, null, text)
     }
-  new KeptOrder(storage).forget()
+  new KeptOrder(storage, 'another user').keep({ ...terms, cl_order_id: 'live-2' })
+  new KeptOrder(storage, 'kept').forget()
+  assert.equal(new KeptOrder(storage, 'another user').order?.cl_order_id, 'live-2')
+  new KeptOrder(storage, 'another user').forget()
   assert.equal(stored.size, 0)
 })

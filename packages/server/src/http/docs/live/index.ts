@@ -8,10 +8,12 @@ import { DIST } from '../served-client.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
 /** Folders whose files are served unchanged. */
-const ASSETS = [
+const ASSETS: readonly { folder: URL; below?: string; suffix: string; type: string }[] = [
   { folder: new URL('./style/', import.meta.url), suffix: '.css', type: 'text/css' },
-  { folder: new URL('./client/', import.meta.url), suffix: '.js', type: 'text/javascript' }
-] as const
+  { folder: new URL('./client/', import.meta.url), suffix: '.js', type: 'text/javascript' },
+  // What the console shares.
+  { folder: new URL('./client/trading/', import.meta.url), below: 'trading/', suffix: '.js', type: 'text/javascript' }
+]
 /** The ES module build without dependencies. */
 const LIBRARY = join(
   dirname(createRequire(import.meta.url).resolve('lightweight-charts/package.json')),
@@ -27,8 +29,9 @@ export function serveLive(app: FastifyInstance, publicUrl: () => string, referen
     () => page,
     () => ({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy(publicUrl()) })
   )
-  for (const { folder, suffix, type } of ASSETS) {
-    for (const name of readdirSync(folder).filter(file => file.endsWith(suffix))) asset(name, type, readFileSync(new URL(name, folder)))
+  for (const { folder, below = '', suffix, type } of ASSETS) {
+    for (const name of readdirSync(folder).filter(file => file.endsWith(suffix)))
+      asset(`${below}${name}`, type, readFileSync(new URL(name, folder)))
   }
   asset('lightweight-charts.js', 'text/javascript', readFileSync(LIBRARY))
   for (const name of ['trunkline', 'streams']) asset(`${name}.js`, 'text/javascript', readFileSync(join(DIST, `${name}.min.js`)))

@@ -59,7 +59,12 @@ function ticket(): Html {
 function table({ id, title, columns }: (typeof TABLES)[number]): Html {
   return markup`<div class="part">
 <h3 id="${id}-title">${title} <span id="${id}-count" class="quiet"></span></h3>
-<div class="box account-box" role="region" tabindex="0" aria-labelledby="${id}-title">
+${
+  id === 'positions' || id === 'balances'
+    ? markup`<p id="${id}-as-of" class="quiet as-of"></p>
+`
+    : ''
+}<div class="box account-box" role="region" tabindex="0" aria-labelledby="${id}-title">
 <table class="figures">
 <thead><tr>${columns.map((name, index) => markup`<th scope="col"${index === 0 ? markup` class="first"` : ''}>${name}</th>`)}</tr></thead>
 <tbody id="${id}"></tbody>

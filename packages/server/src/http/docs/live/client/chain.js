@@ -1,7 +1,7 @@
-import { byId, made, onFrame } from './elements.js'
-import { figure, percent, placesOf, rounded } from './format.js'
+import { byId, made, onFrame } from './trading/elements.js'
+import { figure, percent, placesOf, rounded } from './trading/format.js'
 
-/** @import { Contract } from './wire.js' */
+/** @import { Contract } from './trading/wire.js' */
 
 const COLUMNS = 6
 

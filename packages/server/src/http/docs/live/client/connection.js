@@ -1,7 +1,7 @@
 // Keeps a WebSocket open: reconnects as long as the token is accepted.
-import { waitMs } from './backoff.js'
+import { waitMs } from './trading/backoff.js'
 
-/** @import { Message } from './wire.js' */
+/** @import { Message } from './trading/wire.js' */
 
 /** Close codes after which reconnecting in the same way would fail again. */
 const FINAL_CODES = new Set([1009, 4001, 4003, 4029])

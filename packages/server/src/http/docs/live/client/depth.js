@@ -1,7 +1,7 @@
-import { byId, onFrame, rowsOf } from './elements.js'
-import { figure, placesOf } from './format.js'
+import { byId, onFrame, rowsOf } from './trading/elements.js'
+import { figure, placesOf } from './trading/format.js'
 
-/** @import { Depth, Level } from './wire.js' */
+/** @import { Depth, Level } from './trading/wire.js' */
 
 /** The order book: asks above bids, the best prices in the middle. */
 export class DepthTable {

@@ -1,7 +1,7 @@
 // Loads older bars, one window at a time, until there are none.
 
 /** @import { Connection } from './connection.js' */
-/** @import { Bar, Message, Snapshot } from './wire.js' */
+/** @import { Bar, Message, Snapshot } from './trading/wire.js' */
 
 const UNIT_S = /** @type {Readonly<Record<string, number>>} */ ({
   m: 60,

@@ -1,11 +1,11 @@
 import { Connection } from './connection.js'
 import { demoToken } from './demo-token.js'
-import { byId, made } from './elements.js'
 import { fridaysFrom, monthlyAfter } from './expirations.js'
 import { Market } from './market.js'
 import { MessageLog } from './message-log.js'
 import { Notices, referenceOf } from './notices.js'
 import { Subscriptions } from './subscriptions.js'
+import { byId, made } from './trading/elements.js'
 import { Trading } from './trading.js'
 
 const viewForm = byId('view-form', HTMLFormElement)

@@ -1,17 +1,18 @@
 // Everything that the page shows for one symbol.
 import { ChainTable } from './chain.js'
-import { Chart } from './chart.js'
 import { DepthTable } from './depth.js'
-import { byId } from './elements.js'
-import { zoneOf } from './format.js'
 import { History } from './history.js'
+import * as library from './lightweight-charts.js'
 import { QuoteLine } from './quote.js'
 import { TradeTable } from './trades.js'
+import { Chart } from './trading/chart.js'
+import { byId } from './trading/elements.js'
+import { zoneOf } from './trading/format.js'
 
 /** @import { Connection } from './connection.js' */
-/** @import { Fill } from './fills.js' */
+/** @import { Fill } from './trading/fills.js' */
 /** @import { Subscriptions } from './subscriptions.js' */
-/** @import { Bar, Contract, Depth, Message, Quote, Trade } from './wire.js' */
+/** @import { Bar, Contract, Depth, Message, Quote, Trade } from './trading/wire.js' */
 
 const BACKFILL_BARS = 300
 
@@ -38,7 +39,7 @@ export class Market {
   #zone = byId('zone', HTMLElement)
   #older = byId('older', HTMLElement)
   /** @type {History} */ #history
-  #chart = new Chart(oldest => this.#history.want(oldest))
+  #chart = new Chart(library, oldest => this.#history.want(oldest))
   /** @type {Choice | null} */ #choice = null
   /** @type {(() => void)[]} */ #ends = []
   /** @type {() => void} */ #endChain = () => {}
@@ -50,6 +51,7 @@ export class Market {
    */
   constructor(connection, subscriptions, handlers) {
     this.#subscriptions = subscriptions
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#chart.paint())
     this.#handlers = handlers
     this.#history = new History(
       connection,

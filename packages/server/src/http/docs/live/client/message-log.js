@@ -1,4 +1,4 @@
-import { byId, made, onFrame } from './elements.js'
+import { byId, made, onFrame } from './trading/elements.js'
 
 /** Applies separately to requests with replies and to updates, so that many updates do not push out the others. */
 const LINES_MAX = 150

@@ -1,5 +1,5 @@
 // Shows the state of the connection: a status word, and a notice over the chart if the user must know or do something.
-import { byId } from './elements.js'
+import { byId } from './trading/elements.js'
 
 /** @typedef {'idle' | 'busy' | 'live' | 'warning' | 'error'} Tone */
 

@@ -2,19 +2,15 @@
 import { BrokerStream, eventsOf, LiveCopy, recordsOf } from './streams.js'
 import { Trunkline } from './trunkline.js'
 
-/** @import { Account, Hooks, TrunklineUser } from './trunkline.js' */
+/** @import { Practice } from './trading/practice.js' */
+/** @import { Hooks, TrunklineUser } from './trunkline.js' */
 
-/**
- * @typedef {object} Practice
- * @property {TrunklineUser} user
- * @property {LiveCopy} copy
- * @property {readonly Account[]} accounts
- */
+/** @typedef {Practice & { readonly copy: LiveCopy }} FollowedPractice */
 
 /**
  * Opens the account. Null where there is no demo platform, or in a browser that was not opened by the link that the service printed.
  * @param {Hooks} hooks see every request
- * @returns {Promise<Practice | null>}
+ * @returns {Promise<FollowedPractice | null>}
  * @throws TrunklineError
  */
 export async function openPractice(hooks) {
@@ -26,7 +22,24 @@ export async function openPractice(hooks) {
   const url = `${location.origin.replace(/^http/, 'ws')}/stream`
   const stream = new BrokerStream({ url, clientId, clientSecret, readEvents: eventsOf(trunkline) })
   const copy = new LiveCopy({ stream, userId, ...recordsOf(trunkline, userId, user) })
-  return { user, copy, accounts: await user.accounts.list() }
+  return { orders: ordersOf(user), copy, accounts: await user.accounts.list(), putOrder: order => copy.putOrder(order) }
+}
+
+/**
+ * @param {TrunklineUser} user
+ * @returns {Practice['orders']}
+ */
+function ordersOf({ orders }) {
+  return {
+    preview: terms => orders.preview(terms),
+    place: order => orders.place(order),
+    cancel: order => orders.cancel(order),
+    read: orderId => orders.read({ order_id: orderId }),
+    find: async clOrderId => {
+      const [found] = await orders.list({ cl_order_id: clOrderId }).toArray({ limit: 1 })
+      return found ?? null
+    }
+  }
 }
 
 /**

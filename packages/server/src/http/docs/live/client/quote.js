@@ -1,7 +1,7 @@
-import { byId, onFrame } from './elements.js'
-import { figure, placesOf } from './format.js'
+import { byId, onFrame } from './trading/elements.js'
+import { figure, placesOf } from './trading/format.js'
 
-/** @import { Bar, Quote, Trade } from './wire.js' */
+/** @import { Bar, Quote, Trade } from './trading/wire.js' */
 
 /** The line above the chart: the last price, and the best bid and ask. */
 export class QuoteLine {

@@ -1,5 +1,5 @@
 /** @import { Connection } from './connection.js' */
-/** @import { Message } from './wire.js' */
+/** @import { Message } from './trading/wire.js' */
 
 /**
  * @typedef {object} Listener

@@ -1,7 +1,7 @@
-import { byId, onFrame, rowsOf } from './elements.js'
-import { figure, placesOf, timesOf } from './format.js'
+import { byId, onFrame, rowsOf } from './trading/elements.js'
+import { figure, placesOf, timesOf } from './trading/format.js'
 
-/** @import { Trade } from './wire.js' */
+/** @import { Trade } from './trading/wire.js' */
 
 /** The latest trades, newest first. */
 export class TradeTable {

@@ -1,3 +1,5 @@
+/** A text, or one with a title. @typedef {string | { readonly text: string, readonly title: string }} Cell */
+
 /**
  * Makes the rows of a table section those of the items, in their order. A row stays the same element as long as its item is there, so that
  * nothing loses the focus.
@@ -5,7 +7,7 @@
  * @param {HTMLTableSectionElement} section
  * @param {readonly T[]} items
  * @param {(item: T) => string} keyOf
- * @param {(item: T) => readonly string[]} cellsOf the texts of its cells; the first one heads the row
+ * @param {(item: T) => readonly Cell[]} cellsOf its cells; the first one heads the row
  * @param {(row: HTMLTableRowElement, item: T) => void} [complete] sees each row after its texts were written
  */
 export function putRows(section, items, keyOf, cellsOf, complete = () => {}) {
@@ -14,7 +16,7 @@ export function putRows(section, items, keyOf, cellsOf, complete = () => {}) {
     const key = keyOf(item)
     const row = known.get(key) ?? document.createElement('tr')
     row.dataset.key = key
-    for (const [index, text] of cellsOf(item).entries()) put(row, index, text)
+    for (const [index, cell] of cellsOf(item).entries()) put(row, index, cell)
     complete(row, item)
     return row
   })
@@ -28,9 +30,10 @@ export function putRows(section, items, keyOf, cellsOf, complete = () => {}) {
 /**
  * @param {HTMLTableRowElement} row
  * @param {number} index
- * @param {string} text
+ * @param {Cell} content
  */
-function put(row, index, text) {
+function put(row, index, content) {
+  const { text, title } = typeof content === 'string' ? { text: content, title: '' } : content
   let cell = row.cells[index]
   if (cell === undefined) {
     cell = document.createElement(index === 0 ? 'th' : 'td')
@@ -41,4 +44,5 @@ function put(row, index, text) {
     row.append(cell)
   }
   if (cell.textContent !== text) cell.textContent = text
+  if (cell.title !== title) cell.title = title
 }

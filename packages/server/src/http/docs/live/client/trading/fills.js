@@ -1,7 +1,8 @@
 // The executions of orders: as a list, and as marks on the chart.
 import { at } from './bar-list.js'
+import { sumOf } from './format.js'
 
-/** @import { Order } from './trunkline.js' */
+/** @import { Order } from '../trunkline.js' */
 /** @import { Drawn } from './bar-list.js' */
 
 /** What is shown: the newest. */
@@ -37,24 +38,40 @@ export function fillsOf(orders) {
 }
 
 /**
- * Marks at the bar in which each fill happened, and at its price. A fill before the oldest bar has none until that bar is loaded.
+ * Marks at the bar in which each fill happened, and at its price. A fill before the oldest bar has none until that bar is loaded. The fills
+ * of a bar have one text together, since several would lie on top of each other.
  * @param {readonly Fill[]} fills
  * @param {readonly Drawn[]} bars ascending
  * @param {{ readonly buy: string, readonly sell: string }} colors
  */
 export function marksOf(fills, bars, { buy, sell }) {
-  return fills
+  const placed = fills
     .flatMap(fill => {
       const bar = bars.findLast(({ time }) => time <= fill.seconds)
       return bar === undefined ? [] : [{ fill, time: bar.time }]
     })
     .sort((a, b) => a.time - b.time || a.fill.seconds - b.fill.seconds)
-    .map(({ fill: { id, side, quantity, price }, time }) => ({
-      ...{ id, time: at(time), text: `${side} ${quantity}`, size: 1 },
+  return placed.map(({ fill, time }) => {
+    const ofBar = placed.filter(each => each.time === time).map(each => each.fill)
+    const { id, side, price } = fill
+    return {
+      ...{ id, time: at(time), text: fill === ofBar[0] ? textOf(ofBar) : '', size: 1 },
       // Numbers are precise enough for pixels. The table of fills has the texts.
       price: Number(price),
       position: /** @type {const} */ ('atPriceMiddle'),
       shape: /** @type {const} */ ('circle'),
       color: side === 'BUY' ? buy : sell
-    }))
+    }
+  })
+}
+
+/** @param {readonly Fill[]} fills of one bar */
+function textOf(fills) {
+  const sides = /** @type {const} */ (['BUY', 'SELL']).map(side => {
+    const quantities = fills.filter(fill => fill.side === side).map(({ quantity }) => quantity)
+    return quantities.length > 1
+      ? `${side} ${sumOf(quantities)} in ${quantities.length}`
+      : quantities.map(quantity => `${side} ${quantity}`).join()
+  })
+  return sides.filter(text => text !== '').join(', ')
 }

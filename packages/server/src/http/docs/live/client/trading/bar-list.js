@@ -64,10 +64,10 @@ export class BarList {
 /**
  * A time as the chart's library wants it.
  * @param {number} seconds since the epoch
- * @returns {import('./lightweight-charts.js').UTCTimestamp}
+ * @returns {import('lightweight-charts').UTCTimestamp}
  */
 export function at(seconds) {
-  return /** @type {import('./lightweight-charts.js').UTCTimestamp} */ (seconds)
+  return /** @type {import('lightweight-charts').UTCTimestamp} */ (seconds)
 }
 
 /**

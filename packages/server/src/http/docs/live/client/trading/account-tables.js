@@ -1,15 +1,17 @@
 import { byId, made } from './elements.js'
-import { figure, timesOf } from './format.js'
+import { figure, placesOf, shortened, timesOf } from './format.js'
 import { putRows } from './keyed-rows.js'
 
 /** @import { Fill } from './fills.js' */
-/** @import { Balance, Order, Position } from './trunkline.js' */
+/** @import { Balance, Order, Position } from '../trunkline.js' */
 
 /** More are counted, not shown. */
 const ROWS_MAX = 50
 /** @type {ReadonlySet<Order['normalized_status']>} */
 const OPEN = new Set(/** @type {const} */ (['pending', 'working', 'partially_filled', 'pending_cancel', 'pending_replace']))
 const TIMES = timesOf('America/New_York')
+/** Of averages and estimates. Amounts that the account has are shown with every digit. */
+const CURRENCY_PLACES = 2
 
 /** What an account has: its open orders, positions, fills and balances. */
 export class AccountTables {
@@ -41,7 +43,10 @@ export class AccountTables {
       ({ symbol, instrument, broker_position_id: id }) => `${symbol} ${instrument} ${id}`,
       ({ symbol, quantity, position_average_price: average, last_price: last, unrealized_pl: unrealized }) => [
         symbol,
-        ...[quantity, average, last, unrealized].map(text => figure(text))
+        figure(quantity),
+        shortened(average, Math.max(CURRENCY_PLACES, placesOf(last ?? ''))),
+        figure(last),
+        shortened(unrealized, CURRENCY_PLACES)
       ]
     )
     putRows(
@@ -66,6 +71,11 @@ export class AccountTables {
       ({ currency_code: currency }) => currency,
       ({ currency_code: currency, cash, buying_power: power, equity }) => [currency, ...[cash, power, equity].map(text => figure(text))]
     )
+    for (const [id, records] of /** @type {const} */ ([
+      ['positions', positions],
+      ['balances', balances]
+    ]))
+      byId(`${id}-as-of`, HTMLElement).textContent = asOf(records.filter(each => each.account_id === accountId))
   }
 
   /** @param {readonly Order[]} open */
@@ -91,6 +101,15 @@ export class AccountTables {
       }
     )
   }
+}
+
+/**
+ * The time of the oldest record. Brokers report a position and a balance when it changes: prices and equity stand still between.
+ * @param {readonly { readonly system_time: string }[]} records
+ */
+function asOf(records) {
+  const [oldest] = records.map(({ system_time: time }) => time).sort()
+  return oldest === undefined ? '' : `as the broker had them at ${TIMES.stamp(Date.parse(oldest) / 1_000)}, New York time`
 }
 
 /** @param {Order} order */

@@ -2,20 +2,21 @@
 import { priceOf } from './account-tables.js'
 import { waitMs } from './backoff.js'
 import { byId } from './elements.js'
-import { figure } from './format.js'
+import { figure, placesOf, shortened } from './format.js'
 import { KeptOrder } from './kept-order.js'
 
-/** @import { SentOrder } from './kept-order.js' */
-/** @import { Practice } from './practice.js' */
-/** @import { NewOrder, Order, OrderPreview, TrunklineError } from './trunkline.js' */
-/** @typedef {Omit<NewOrder, 'cl_order_id'>} Terms */
+/** @import { Practice, Terms } from './practice.js' */
+/** @import { NewOrder, Order, OrderPreview } from '../trunkline.js' */
 
 /**
  * @typedef {object} Handlers
+ * @property {string} name begins the ids of orders, and names what this browser keeps of one: another for each user
  * @property {(order: Order) => void} changed an answer had this order
  * @property {(practice: Practice) => void} refused its credentials are not valid any more
  */
 
+/** Between two searches, at most: somebody waits for the outcome. */
+const SEARCH_MS_MAX = 3_000
 const LOST = 'Unknown, reading again: the answer was lost, so the order may exist or not.'
 
 export class Ticket {
@@ -31,7 +32,7 @@ export class Ticket {
   #result = byId('ticket-result', HTMLElement)
   #place = byId('ticket-place', HTMLButtonElement)
   #forget = byId('ticket-forget', HTMLButtonElement)
-  #kept = new KeptOrder(sessionStorage)
+  /** @type {KeptOrder} */ #kept
   /** @type {Handlers} */ #handlers
   /** @type {Practice | null} */ #practice = null
   #symbol = ''
@@ -42,10 +43,12 @@ export class Ticket {
   #searches = 0
   /** The order that the result speaks of. */
   #shownId = ''
+  #shownRevision = 0
 
   /** @param {Handlers} handlers */
   constructor(handlers) {
     this.#handlers = handlers
+    this.#kept = new KeptOrder(sessionStorage, `${handlers.name}-order-under-way`)
     this.#form.addEventListener('submit', event => {
       event.preventDefault()
       void this.#preview()
@@ -78,25 +81,39 @@ export class Ticket {
     this.#practice = null
   }
 
+  /** The page is left: nothing is looked for any more. What is kept is found again when the page comes back. */
+  leave() {
+    this.#searches += 1
+    this.end()
+  }
+
   /** @param {string} text */
   report(text) {
     this.#shownId = ''
-    this.#result.textContent = text
+    this.#write({ text, title: '' })
+  }
+
+  /** @param {{ readonly text: string, readonly title: string }} what */
+  #write({ text, title }) {
+    if (this.#result.textContent !== text) this.#result.textContent = text
+    this.#result.title = title
   }
 
   /** Says what became of an order, now and with each of its updates. @param {Order} order */
   show(order) {
-    this.report(outcomeOf(order))
+    if (order.order_id === this.#shownId && order.revision < this.#shownRevision) return
+    this.#write(outcomeOf(order))
     this.#shownId = order.order_id
+    this.#shownRevision = order.revision
   }
 
-  /** An update of the account's orders. @param {Order} order */
+  /** An update of the account's orders. It may come before the answer to the order, or where that is lost. @param {Order} order */
   seen(order) {
-    if (order.order_id === this.#shownId) this.#result.textContent = outcomeOf(order)
-    else if (order.cl_order_id === this.#kept.order?.cl_order_id && !this.#isSending) this.#known(order)
+    if (order.order_id === this.#shownId) this.show(order)
+    else if (order.cl_order_id === this.#kept.order?.cl_order_id) this.#known(order)
   }
 
-  /** A request is repeated after this error. @param {TrunklineError} error */
+  /** A request is repeated after this error. @param {{ readonly nothingDone: boolean }} error */
   lost(error) {
     if (this.#isSending && !error.nothingDone) this.report(LOST)
   }
@@ -138,7 +155,7 @@ export class Ticket {
     this.#place.hidden = true
     this.report('Estimating')
     try {
-      const preview = await practice.user.orders.preview(terms)
+      const preview = await practice.orders.preview(terms)
       if (this.#estimated !== terms) return
       this.report(estimateOf(terms, preview))
       if (preview.outcome !== 'estimated') return
@@ -156,7 +173,7 @@ export class Ticket {
     const terms = this.#estimated
     const practice = this.#practice
     if (terms === null || practice === null) return
-    const order = { ...terms, cl_order_id: `live-${crypto.randomUUID()}` }
+    const order = { ...terms, cl_order_id: `${this.#handlers.name}-${crypto.randomUUID()}` }
     this.#estimated = null
     this.#place.hidden = true
     this.#result.focus()
@@ -168,9 +185,11 @@ export class Ticket {
     this.#isSending = true
     this.report('Sending')
     try {
-      this.#known(await practice.user.orders.place(order))
+      this.#known(await practice.orders.place(order))
     } catch (error) {
       const { message = '', nothingDone = false, status = null } = Object(error)
+      // An update had it meanwhile, or the user has enough.
+      if (this.#kept.order?.cl_order_id !== order.cl_order_id) return
       this.#isSending = false
       if (!nothingDone) return void this.#readAgain(order)
       this.#settled(`Not placed. ${message}`)
@@ -178,7 +197,7 @@ export class Ticket {
     }
   }
 
-  /** Looks for an order until it is found, or the user has enough. It is not sent again. @param {SentOrder} order */
+  /** Looks for an order until it is found, or the user has enough. It is not sent again. @param {NewOrder} order */
   async #readAgain({ cl_order_id }) {
     const search = ++this.#searches
     const isOver = () => search !== this.#searches || this.#kept.order?.cl_order_id !== cl_order_id
@@ -187,15 +206,14 @@ export class Ticket {
     for (let failures = 0; !isOver(); failures += 1) {
       const practice = this.#practice
       try {
-        const orders = await practice?.user.orders.list({ cl_order_id }).toArray({ limit: 1 })
+        const found = await practice?.orders.find(cl_order_id)
         if (isOver()) return
-        const [found] = orders ?? []
-        if (found !== undefined) return this.#known(found)
-        if (orders !== undefined) this.report(`${LOST} No order with the id ${cl_order_id} is there so far.`)
+        if (found !== undefined && found !== null) return this.#known(found)
+        if (found === null) this.report(`${LOST} No order with the id ${cl_order_id} is there so far.`)
       } catch (error) {
         if (practice !== null && Object(error).status === 401) this.#handlers.refused(practice)
       }
-      await new Promise(resolve => setTimeout(resolve, waitMs(failures, Math.random())))
+      await new Promise(resolve => setTimeout(resolve, Math.min(SEARCH_MS_MAX, waitMs(failures, Math.random()))))
     }
   }
 
@@ -232,11 +250,15 @@ function estimateOf({ side, order_qty: quantity, symbol }, preview) {
 
 /** @param {Order} order */
 function outcomeOf(order) {
-  const { side, order_qty: quantity, symbol, normalized_status: status, filled_qty: filled, average_fill_price: average } = order
+  const { side, order_qty: quantity, symbol, normalized_status: status, filled_qty: filled, fills } = order
   const what = `${side} ${figure(quantity)} ${symbol ?? ''} (${priceOf(order)})`
-  if (order.submission.state === 'unknown') return `${what}: unknown whether the broker has it. The service looks it up.`
+  if (order.submission.state === 'unknown')
+    return { text: `${what}: unknown whether the broker has it. The service looks it up.`, title: '' }
+  // An average has more digits than the prices that were paid.
+  const { text: average, title } = shortened(order.average_fill_price, Math.max(2, ...fills.map(({ price }) => placesOf(price))))
   const message = order.broker_message === null ? '' : ` ${order.broker_message}`
-  if (status === 'filled') return `${what}: filled at ${figure(average)}.`
-  if (/[1-9]/.test(filled)) return `${what}: ${status.replaceAll('_', ' ')}, ${figure(filled)} filled at ${figure(average)}.${message}`
-  return `${what}: ${status.replaceAll('_', ' ')}.${message}`
+  if (status === 'filled') return { text: `${what}: filled at ${average}.`, title }
+  const state = status.replaceAll('_', ' ')
+  if (!/[1-9]/.test(filled)) return { text: `${what}: ${state}.${message}`, title: '' }
+  return { text: `${what}: ${state}, ${figure(filled)} filled at ${average}.${message}`, title }
 }

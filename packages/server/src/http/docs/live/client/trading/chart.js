@@ -2,7 +2,6 @@ import { at, BarList } from './bar-list.js'
 import { byId, onFrame } from './elements.js'
 import { marksOf } from './fills.js'
 import { figure, timesOf, zoneOf } from './format.js'
-import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries } from './lightweight-charts.js'
 
 /** @import { Drawn } from './bar-list.js' */
 /** @import { Fill } from './fills.js' */
@@ -12,29 +11,30 @@ import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries } 
 const MARGIN_BARS = 30
 const WHEEL_BARS = 5
 
+/**
+ * What is used of the chart's library. Pages load it in ways of their own.
+ * @typedef {Pick<typeof import('lightweight-charts'), 'CandlestickSeries' | 'createChart' | 'createSeriesMarkers' | 'HistogramSeries'>} Library
+ */
+
+const OPTIONS = /** @type {const} */ ({
+  autoSize: true,
+  // The licence requires a notice and a link, which are on the page. The logo would need an inline style, which the page's policy forbids.
+  layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
+  rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
+  timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
+  // Vertical touch movements scroll the page.
+  handleScroll: { vertTouchDrag: false },
+  kineticScroll: { mouse: false, touch: true }
+})
+
 /** Candles with volume, for one series at a time. */
 export class Chart {
   #frame = byId('chart', HTMLElement)
   #legend = byId('legend', HTMLElement)
-  #chart = createChart(this.#frame, {
-    autoSize: true,
-    // The licence requires a notice and a link, which are below the chart. The logo would need an inline style, which the page's policy
-    // forbids.
-    layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
-    rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
-    timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
-    // Vertical touch movements scroll the page.
-    handleScroll: { vertTouchDrag: false },
-    kineticScroll: { mouse: false, touch: true }
-  })
-  #candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false })
-  #volumes = this.#chart.addSeries(HistogramSeries, {
-    priceScaleId: 'volume',
-    priceFormat: { type: 'volume' },
-    priceLineVisible: false,
-    lastValueVisible: false
-  })
-  #marks = createSeriesMarkers(this.#candles, [])
+  /** @type {import('lightweight-charts').IChartApi} */ #chart
+  /** @type {import('lightweight-charts').ISeriesApi<'Candlestick'>} */ #candles
+  /** @type {import('lightweight-charts').ISeriesApi<'Histogram'>} */ #volumes
+  /** @type {import('lightweight-charts').ISeriesMarkersPluginApi<import('lightweight-charts').Time>} */ #marks
   /** @type {readonly Fill[]} */ #fills = []
   /** What the marks were made of. */
   #marked = ''
@@ -44,15 +44,28 @@ export class Chart {
   #interval = ''
   #places = -1
   #isWhole = false
+  #isRemoved = false
   /** @type {Drawn[]} */ #changed = []
   /** @type {number | null} */ #pointedAt = null
   #colors = colorsOf(this.#frame)
   #draw = onFrame(() => this.#drawn())
   /** @type {(oldest: number) => void} */ #wantOlder
 
-  /** @param {(oldest: number) => void} wantOlder called when the oldest bar is almost visible; its start in seconds since the epoch */
-  constructor(wantOlder) {
+  /**
+   * @param {Library} library
+   * @param {(oldest: number) => void} wantOlder called when the oldest bar is almost visible; its start in seconds since the epoch
+   */
+  constructor({ CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries }, wantOlder) {
     this.#wantOlder = wantOlder
+    this.#chart = createChart(this.#frame, OPTIONS)
+    this.#candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false })
+    this.#volumes = this.#chart.addSeries(HistogramSeries, {
+      priceScaleId: 'volume',
+      priceFormat: { type: 'volume' },
+      priceLineVisible: false,
+      lastValueVisible: false
+    })
+    this.#marks = createSeriesMarkers(this.#candles, [])
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } })
     this.#chart.timeScale().subscribeVisibleLogicalRangeChange(range => {
       if (range !== null && range.from < MARGIN_BARS) this.#askOlder()
@@ -61,9 +74,8 @@ export class Chart {
       this.#pointedAt = typeof time === 'number' ? time : null
       this.#report()
     })
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint())
     this.#frame.addEventListener('keydown', event => this.#press(event))
-    this.#paint()
+    this.paint()
   }
 
   /**
@@ -117,6 +129,12 @@ export class Chart {
     this.#draw()
   }
 
+  /** The chart is used no more. */
+  remove() {
+    this.#isRemoved = true
+    this.#chart.remove()
+  }
+
   /** The last close as received; null if there is none. */
   get lastClose() {
     return this.#bars.last?.texts.c ?? null
@@ -128,6 +146,7 @@ export class Chart {
   }
 
   #drawn() {
+    if (this.#isRemoved) return
     this.#setPlaces()
     if (this.#isWhole) {
       this.#candles.setData(this.#bars.all.map(candle))
@@ -199,7 +218,8 @@ export class Chart {
     event.preventDefault()
   }
 
-  #paint() {
+  /** Draws everything in the page's colours, which have changed. */
+  paint() {
     this.#colors = colorsOf(this.#frame)
     const { ink, quiet, paper, line, up, down } = this.#colors
     this.#chart.applyOptions({
