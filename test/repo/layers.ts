@@ -108,6 +108,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/wire',
     'server/http/docs'
   ],
+  // What the live page and the console share: programs of the browser.
+  'server/http/docs/live/client/trading': [],
   // The reference describes every protocol, with the limits its own code has.
   'server/http/docs': ['core/domain', 'core/app/', 'server/http', 'server/ops', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
@@ -252,7 +254,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // A program of the browser: it knows the service by the operators' API only.
   console: [],
-  'console/parts': ['console'],
+  'console/trading': ['console', 'server/http/docs/live/client/trading'],
+  'console/parts': ['console', 'console/trading', 'server/http/docs/live/client/trading'],
   'console/pages': ['console', 'console/parts'],
   'console/router.tsx': ['console', 'console/parts', 'console/pages'],
   'console/main.tsx': ['console', 'console/parts', 'console/router.tsx'],

@@ -12,6 +12,8 @@ import { router } from './router.tsx'
 import './style/frame.css'
 import './style/parts.css'
 import './style/pages.css'
+import '../../server/src/http/docs/live/style/trading.css'
+import './style/trade.css'
 import './style/phone.css'
 import { applyTheme, keptTheme } from './theme.ts'
 

@@ -63,6 +63,10 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/sandbox.tsx'), 'SandboxPage')
   }),
   createRoute({
+    ...{ getParentRoute, path: '/trade', validateSearch: filtersOf(['user', 'symbol']) },
+    component: lazyRouteComponent(() => import('./pages/trade.tsx'), 'TradePage')
+  }),
+  createRoute({
     ...{ getParentRoute, path: '/search', validateSearch: filtersOf(['q']) },
     component: lazyRouteComponent(() => import('./pages/search.tsx'), 'SearchPage')
   })

@@ -92,6 +92,12 @@ function Record({ user }: { readonly user: OperatorUser }): ReactNode {
           <Link key="follow" to="/events" search={{ user: key }}>
             Events
           </Link>
+        ],
+        [
+          'Sandbox',
+          <Link key="trade" to="/trade" search={{ user: key }}>
+            Trade in the sandbox
+          </Link>
         ]
       ]}
     />

@@ -22,7 +22,8 @@ const PLACES = [
   ['/requests', 'Requests'],
   ['/audit', 'Audit'],
   ['/platforms', 'Platforms'],
-  ['/sandbox', 'Sandbox']
+  ['/sandbox', 'Sandbox'],
+  ['/trade', 'Trade']
 ] as const
 
 /** The frame of the console. */

@@ -40,7 +40,10 @@ export function shortened(text, places) {
   const digits = String(kept).padStart(places + 1, '0')
   const at = digits.length - places
   const cut = places === 0 ? digits : `${digits.slice(0, at)}.${digits.slice(at)}`
-  return { text: figure(text.startsWith('-') && kept !== 0n ? `-${cut}` : cut), title: /[1-9]/.test(fraction.slice(places)) ? `exactly ${exact}` : '' }
+  return {
+    text: figure(text.startsWith('-') && kept !== 0n ? `-${cut}` : cut),
+    title: /[1-9]/.test(fraction.slice(places)) ? `exactly ${exact}` : ''
+  }
 }
 
 /**

@@ -1,0 +1,97 @@
+// The bars of a chart, read again and again: from the last one on, since all before it are closed.
+import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { get, read } from '../api.ts'
+import type { MarketBar, MarketBars } from '../generated/admin.ts'
+
+/** Intervals that are offered. */
+export const INTERVAL_NAMES = ['1m', '5m', '15m', '1h', '1d'] as const
+export type Interval = (typeof INTERVAL_NAMES)[number]
+/** Their lengths in milliseconds. */
+const INTERVALS: Readonly<Record<Interval, number>> = { '1m': 60_000, '5m': 300_000, '15m': 900_000, '1h': 3_600_000, '1d': 86_400_000 }
+
+/** Shown at once; older ones go. */
+export const BARS_MAX = 300
+/** How much longer the window is in which bars are looked for, where the market was closed for most of it. */
+const WIDER = [1, 8, 40] as const
+/** Which bars. */
+export interface Series {
+  readonly userKey: string
+  readonly connectionId: string
+  readonly symbol: string
+  readonly interval: Interval
+}
+
+/** Bars in order, and the market's time at which they were so. */
+export interface Bars {
+  readonly bars: readonly MarketBar[]
+  readonly asOf: string
+}
+
+/** The bars of a series. `refreshMs`: how often they are read again; null: there is no series. */
+export function useBars(series: Series | null, refreshMs: number | undefined) {
+  const known = useRef<{ readonly of: string; readonly bars: Bars } | null>(null)
+  const of = JSON.stringify(series)
+  return useQuery({
+    queryKey: ['bars', of],
+    enabled: series !== null,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      if (series === null) throw new Error('expected a series of bars')
+      const before = known.current?.of === of ? known.current.bars : null
+      const bars = before === null ? await firstBars(series, signal) : await furtherBars(series, before, signal)
+      known.current = { of, bars }
+      return bars
+    },
+    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
+  })
+}
+
+async function firstBars(series: Series, signal: AbortSignal): Promise<Bars> {
+  const lengthMs = INTERVALS[series.interval] * BARS_MAX
+  let presentMs = Date.now()
+  let found: Bars = { bars: [], asOf: '' }
+  for (const times of WIDER) {
+    found = await barsBetween(series, presentMs - lengthMs * times, presentMs + lengthMs, signal)
+    const asOfMs = Date.parse(found.asOf)
+    // The sandbox's clock can be days ahead of this browser's.
+    if (Math.abs(asOfMs - presentMs) > lengthMs / 2) found = await barsBetween(series, asOfMs - lengthMs * times, asOfMs + lengthMs, signal)
+    presentMs = asOfMs
+    if (found.bars.length >= BARS_MAX / 2) break
+  }
+  return merged([], found)
+}
+
+async function furtherBars(series: Series, { bars, asOf }: Bars, signal: AbortSignal): Promise<Bars> {
+  const lengthMs = INTERVALS[series.interval] * BARS_MAX
+  const asOfMs = Date.parse(asOf)
+  const last = bars.at(-1)
+  const from = last === undefined ? asOfMs - lengthMs : Date.parse(last.start)
+  return merged(bars, await barsBetween(series, from, asOfMs + lengthMs, signal))
+}
+
+async function barsBetween(series: Series, fromMs: number, toMs: number, signal: AbortSignal): Promise<Bars> {
+  const path = '/sandbox/users/{user_key}/connections/{connection_id}/market-data/bars'
+  const parts = { user_key: series.userKey, connection_id: series.connectionId }
+  const { symbol, interval } = series
+  const [from, end] = [fromMs, toMs].map(ms => new Date(ms).toISOString())
+  const bars: MarketBar[] = []
+  for (let start = from; ; ) {
+    const page: MarketBars = await read(get(path, parts, { symbol, interval, start, end, limit: '5000' }), signal)
+    bars.push(...page.bars)
+    if (page.next_start === null) return { bars, asOf: page.as_of }
+    start = page.next_start
+  }
+}
+
+/** The bars of before, with what is read of them again in their place, and the newest of all. */
+export function merged(before: readonly MarketBar[], { bars, asOf }: Bars): Bars {
+  const [first] = bars
+  const kept = first === undefined ? before : before.filter(({ start }) => Date.parse(start) < Date.parse(first.start))
+  return { bars: [...kept, ...bars].slice(-BARS_MAX), asOf }
+}
+
+/** A bar as the chart takes it, in the form of the market data stream. */
+export function wireBar({ start, open: o, high: h, low: l, close: c, volume: v, closed }: MarketBar) {
+  return { ...{ o, h, l, c, v }, ts: `${Date.parse(start)}000000`, st: closed ? ('c' as const) : ('o' as const) }
+}
