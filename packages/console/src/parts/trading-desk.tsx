@@ -8,8 +8,9 @@ import { get } from '../api.ts'
 import type { Account, Order } from '../generated/admin.ts'
 import { sessionQuery, useRecord } from '../reads.ts'
 import { onColours } from '../theme.ts'
-import { INTERVAL_NAMES, type Interval, useBars, wireBar } from '../trading/bars.ts'
+import { INTERVAL_NAMES, type Interval, wireBar } from '../trading/bars.ts'
 import { newestOf, ordersOf } from '../trading/orders.ts'
+import { useBars } from '../trading/use-bars.ts'
 import { useIsUsed } from '../use-of-page.ts'
 import { Failure } from './states.tsx'
 import { ChartMarkup, TablesMarkup, TicketMarkup } from './trading-markup.tsx'
@@ -44,15 +45,17 @@ export function TradingDesk({ userKey, accounts, symbol, choose }: DeskProps): R
   const { orders, positions, balances } = records
 
   // The chart of another series begins before its bars are there, so that no bars are shown under another name.
-  useEffect(() => shown?.chart.begin(symbol, interval), [shown, symbol, interval])
+  useEffect(() => {
+    if (connectionId !== undefined) shown?.chart.begin(symbol, interval)
+  }, [shown, connectionId, symbol, interval])
   useEffect(() => {
     for (const bar of bars.data?.bars ?? []) shown?.chart.put(wireBar(bar))
   }, [shown, bars.data])
   useEffect(() => {
-    if (shown === null) return
+    if (shown === null || accountId === '') return
     for (const order of orders) shown.desk.seen(order)
     shown.desk.show({ orders: newestOf(orders, put), positions, balances })
-  }, [shown, orders, positions, balances, put])
+  }, [shown, accountId, orders, positions, balances, put])
 
   const error = records.error ?? bars.error
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -1,6 +1,4 @@
 // The bars of a chart, read again and again: from the last one on, since all before it are closed.
-import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
 import { get, read } from '../api.ts'
 import type { MarketBar, MarketBars } from '../generated/admin.ts'
 
@@ -28,26 +26,8 @@ export interface Bars {
   readonly asOf: string
 }
 
-/** The bars of a series. `refreshMs`: how often they are read again; null: there is no series. */
-export function useBars(series: Series | null, refreshMs: number | undefined) {
-  const known = useRef<{ readonly of: string; readonly bars: Bars } | null>(null)
-  const of = JSON.stringify(series)
-  return useQuery({
-    queryKey: ['bars', of],
-    enabled: series !== null,
-    gcTime: 0,
-    queryFn: async ({ signal }) => {
-      if (series === null) throw new Error('expected a series of bars')
-      const before = known.current?.of === of ? known.current.bars : null
-      const bars = before === null ? await firstBars(series, signal) : await furtherBars(series, before, signal)
-      known.current = { of, bars }
-      return bars
-    },
-    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
-  })
-}
-
-async function firstBars(series: Series, signal: AbortSignal): Promise<Bars> {
+/** The newest bars of a series. @throws Refusal */
+export async function firstBars(series: Series, signal: AbortSignal): Promise<Bars> {
   const lengthMs = INTERVALS[series.interval] * BARS_MAX
   let presentMs = Date.now()
   let found: Bars = { bars: [], asOf: '' }
@@ -62,7 +42,8 @@ async function firstBars(series: Series, signal: AbortSignal): Promise<Bars> {
   return merged([], found)
 }
 
-async function furtherBars(series: Series, { bars, asOf }: Bars, signal: AbortSignal): Promise<Bars> {
+/** The same, after they were read before. @throws Refusal */
+export async function furtherBars(series: Series, { bars, asOf }: Bars, signal: AbortSignal): Promise<Bars> {
   const lengthMs = INTERVALS[series.interval] * BARS_MAX
   const asOfMs = Date.parse(asOf)
   const last = bars.at(-1)

@@ -1,0 +1,23 @@
+// The bars of a chart, as a page reads them.
+import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { type Bars, firstBars, furtherBars, type Series } from './bars.ts'
+
+/** The bars of a series. `refreshMs`: how often they are read again; null: there is no series. */
+export function useBars(series: Series | null, refreshMs: number | undefined) {
+  const known = useRef<{ readonly of: string; readonly bars: Bars } | null>(null)
+  const of = JSON.stringify(series)
+  return useQuery({
+    queryKey: ['bars', of],
+    enabled: series !== null,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      if (series === null) throw new Error('expected a series of bars')
+      const before = known.current?.of === of ? known.current.bars : null
+      const bars = before === null ? await firstBars(series, signal) : await furtherBars(series, before, signal)
+      known.current = { of, bars }
+      return bars
+    },
+    ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs })
+  })
+}
