@@ -129,6 +129,7 @@ function useShown(userKey: string, accounts: readonly Account[], symbol: string)
     const ignoreColours = onColours(() => chart.paint())
     const desk = new Desk({
       name: `console-${userKey}`,
+      prefix: 'console',
       changed: () => setAccountId(desk.accountId),
       // The session has ended: the login is shown in place of the page.
       refused: () => void queries.resetQueries({ queryKey: sessionQuery.queryKey }),

@@ -28,7 +28,8 @@ export class Trading {
   /** @param {(fills: readonly Fill[]) => void} showFills marks fills on the chart */
   constructor(showFills) {
     this.#desk = new Desk({
-      name: 'live',
+      name: 'trunkline',
+      prefix: 'live',
       changed: () => this.#draw(),
       // To open it again with other credentials.
       refused: practice => practice === this.#practice && this.#over.abort(),

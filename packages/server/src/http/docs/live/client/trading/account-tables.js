@@ -109,7 +109,7 @@ export class AccountTables {
  */
 function asOf(records) {
   const [oldest] = records.map(({ system_time: time }) => time).sort()
-  return oldest === undefined ? '' : `as the broker had them at ${TIMES.stamp(Date.parse(oldest) / 1_000)}, New York time`
+  return oldest === undefined ? '' : `as of ${TIMES.stamp(Date.parse(oldest) / 1_000)}, New York time`
 }
 
 /** @param {Order} order */

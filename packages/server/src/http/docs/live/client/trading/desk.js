@@ -12,7 +12,8 @@ const FUTURE = /^[A-Z]{1,3}[FGHJKMNQUVXZ]\d{1,2}$/
 
 /**
  * @typedef {object} Handlers
- * @property {string} name of the page and its user: it begins the ids of orders, and names what this browser keeps of one
+ * @property {string} name of what this browser keeps of an order: another for each user
+ * @property {string} prefix begins the ids of orders
  * @property {() => void} changed something else is to be shown
  * @property {(practice: Practice) => void} refused its credentials are not valid any more
  * @property {(fills: readonly Fill[]) => void} showFills marks fills on the chart
@@ -33,6 +34,7 @@ export class Desk {
     this.#handlers = handlers
     this.#ticket = new Ticket({
       name: handlers.name,
+      prefix: handlers.prefix,
       changed: order => {
         this.#practice?.putOrder(order)
         handlers.changed()

@@ -10,7 +10,8 @@ import { KeptOrder } from './kept-order.js'
 
 /**
  * @typedef {object} Handlers
- * @property {string} name begins the ids of orders, and names what this browser keeps of one: another for each user
+ * @property {string} name of what this browser keeps of an order: another for each user
+ * @property {string} prefix begins the ids of orders
  * @property {(order: Order) => void} changed an answer had this order
  * @property {(practice: Practice) => void} refused its credentials are not valid any more
  */
@@ -173,7 +174,7 @@ export class Ticket {
     const terms = this.#estimated
     const practice = this.#practice
     if (terms === null || practice === null) return
-    const order = { ...terms, cl_order_id: `${this.#handlers.name}-${crypto.randomUUID()}` }
+    const order = { ...terms, cl_order_id: `${this.#handlers.prefix}-${crypto.randomUUID()}` }
     this.#estimated = null
     this.#place.hidden = true
     this.#result.focus()
