@@ -25,20 +25,22 @@ function order(symbol: string | null, side: Order['side'], fills: Order['fills']
 }
 
 describe('fills of orders', () => {
-  test('of one bar have one text together, by side, so that none lies on another', () => {
+  test('that are near each other have one text together, by side, so that none lies on another', () => {
     const list = new BarList()
-    list.put({ o: '1', h: '1', l: '1', c: '1', v: '1', st: 'c', ts: `${START_S}000000000` })
+    const minutes = Array.from({ length: 20 }, (_, minute) => START_S + 60 * minute)
+    for (const start of minutes) list.put({ o: '1', h: '1', l: '1', c: '1', v: '1', st: 'c', ts: `${start}000000000` })
     const at = (s: number) => new Date((START_S + s) * 1_000).toISOString()
     const fills = fillsOf([
-      order('AAPL', 'BUY', [fill('a', at(1), '227.5', '1.5'), fill('b', at(2), '227.6', '2')]),
+      order('AAPL', 'BUY', [fill('a', at(1), '227.5', '1.5'), fill('b', at(61), '227.6', '2'), fill('far', at(481), '227.6', '1')]),
       order('AAPL', 'SELL', [fill('c', at(3), '228', '4')])
     ])
     assert.deepEqual(
       marksOf(fills, list.all, COLORS).map(({ id, text, color }) => [id, text, color]),
       [
         ['a', 'BUY 3.5 in 2, SELL 4', 'blue'],
+        ['c', '', 'amber'],
         ['b', '', 'blue'],
-        ['c', '', 'amber']
+        ['far', 'BUY 1', 'blue']
       ]
     )
   })
@@ -72,9 +74,9 @@ describe('fills of orders', () => {
     assert.deepEqual(
       marksOf(fills, list.all, COLORS).map(({ id, time, price, text, color }) => [id, time - START_S, price, text, color]),
       [
-        ['first', 0, 227.5, 'BUY 3', 'blue'],
-        ['second', 60, 227.62, 'BUY 3', 'blue'],
-        ['later', 120, 228, 'SELL 1.5', 'amber']
+        ['first', 0, 227.5, 'BUY 6 in 2, SELL 1.5', 'blue'],
+        ['second', 60, 227.62, '', 'blue'],
+        ['later', 120, 228, '', 'amber']
       ]
     )
     assert.deepEqual(marksOf(fills, [], COLORS), [])

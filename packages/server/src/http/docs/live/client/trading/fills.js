@@ -7,6 +7,8 @@ import { sumOf } from './format.js'
 
 /** What is shown: the newest. */
 export const FILLS_MAX = 200
+/** As many bars as a text is wide, at the spacing that the chart has at first. */
+const TEXT_BARS = 8
 
 /**
  * @typedef {object} Fill
@@ -38,8 +40,8 @@ export function fillsOf(orders) {
 }
 
 /**
- * Marks at the bar in which each fill happened, and at its price. A fill before the oldest bar has none until that bar is loaded. The fills
- * of a bar have one text together, since several would lie on top of each other.
+ * Marks at the bar in which each fill happened, and at its price. A fill before the oldest bar has none until that bar is loaded. Fills of
+ * the same or of neighbouring bars have one text together, since theirs would lie on top of each other.
  * @param {readonly Fill[]} fills
  * @param {readonly Drawn[]} bars ascending
  * @param {{ readonly buy: string, readonly sell: string }} colors
@@ -47,15 +49,15 @@ export function fillsOf(orders) {
 export function marksOf(fills, bars, { buy, sell }) {
   const placed = fills
     .flatMap(fill => {
-      const bar = bars.findLast(({ time }) => time <= fill.seconds)
-      return bar === undefined ? [] : [{ fill, time: bar.time }]
+      const index = bars.findLastIndex(({ time }) => time <= fill.seconds)
+      return index === -1 ? [] : [{ fill, index, time: bars[index]?.time ?? 0 }]
     })
-    .sort((a, b) => a.time - b.time || a.fill.seconds - b.fill.seconds)
+    .sort((a, b) => a.index - b.index || a.fill.seconds - b.fill.seconds)
+  const texts = textsOf(placed)
   return placed.map(({ fill, time }) => {
-    const ofBar = placed.filter(each => each.time === time).map(each => each.fill)
     const { id, side, price } = fill
     return {
-      ...{ id, time: at(time), text: fill === ofBar[0] ? textOf(ofBar) : '', size: 1 },
+      ...{ id, time: at(time), text: texts.get(fill) ?? '', size: 1 },
       // Numbers are precise enough for pixels. The table of fills has the texts.
       price: Number(price),
       position: /** @type {const} */ ('atPriceMiddle'),
@@ -65,7 +67,24 @@ export function marksOf(fills, bars, { buy, sell }) {
   })
 }
 
-/** @param {readonly Fill[]} fills of one bar */
+/**
+ * The text of each fill that has one: the first of those that are near each other.
+ * @param {readonly { readonly fill: Fill, readonly index: number }[]} placed ascending
+ */
+function textsOf(placed) {
+  /** @type {Map<Fill, string>} */
+  const texts = new Map()
+  for (let from = 0; from < placed.length; ) {
+    const first = placed[from]
+    if (first === undefined) break
+    const near = placed.slice(from).filter(({ index }) => index < first.index + TEXT_BARS)
+    texts.set(first.fill, textOf(near.map(({ fill }) => fill)))
+    from += near.length
+  }
+  return texts
+}
+
+/** @param {readonly Fill[]} fills near each other */
 function textOf(fills) {
   const sides = /** @type {const} */ (['BUY', 'SELL']).map(side => {
     const quantities = fills.filter(fill => fill.side === side).map(({ quantity }) => quantity)
