@@ -1,39 +1,29 @@
 // Trading in the console: a whole trade by keyboard, what becomes of an order whose answer is lost, and users for whom nobody trades.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Body } from '../acceptance/api.ts'
-import type { Stage, Trader } from '../acceptance/stream-stage.ts'
-import { type ConsoleStage, headed, judge, NO_SESSION, openConsole } from './console-stage.ts'
+import { headed, judge, NO_SESSION, SharedConsole } from './console-stage.ts'
 import { visit } from './visit.ts'
 
 describe('trading in the console', () => {
-  let opened: ConsoleStage
-  let stage: Stage
-  let trader: Trader
-  let userKey: string
-  before(async () => {
-    opened = await openConsole()
-    ;({ stage, trader, userKey } = opened)
-  })
-  after(() => opened?.[Symbol.asyncDispose]())
+  const at = new SharedConsole()
 
   // The page reads every few seconds, also at the moment at which it is left.
-  const loggedIn = (options: BrowserContextOptions = {}, refusals = /^$/) =>
-    visit(opened.browser, { ...options, storageState: opened.session }, { isHurried: true, refusals })
+  const loggedIn = (options: BrowserContextOptions = {}, refusals = /^$/) => at.loggedIn(options, { isHurried: true, refusals })
 
   async function open(page: Page): Promise<void> {
     page.setDefaultTimeout(PATIENCE_MS)
-    await page.goto(`${stage.service.url}/console/users/${userKey}`)
+    await page.goto(`${at.stage.service.url}/console/users/${at.userKey}`)
     await page.getByRole('link', { name: 'Trade in the sandbox' }).click()
-    await headed(page, `Trade for ${trader.userId}`)
+    await headed(page, `Trade for ${at.trader.userId}`)
     await until(async () => (await labelOf(page)).startsWith('Chart of AAPL,'), 'the chart is there', PATIENCE_MS)
   }
 
   const ownOrders = async (): Promise<readonly Body[]> =>
-    (await trader.orders()).filter(({ cl_order_id }) => cl_order_id.startsWith('console-'))
+    (await at.trader.orders()).filter(({ cl_order_id }) => cl_order_id.startsWith('console-'))
 
   test('a market order is estimated and placed by keyboard, its fill is on the chart, and the position and the money are there', async () => {
     await using walk = await loggedIn()
@@ -100,26 +90,26 @@ describe('trading in the console', () => {
   test('for a user who is not in the sandbox, or is disabled, the page says why and has no ticket', async () => {
     await using walk = await loggedIn({}, /^409: /)
     const { page } = walk
-    const other = await stage.trader('disabled')
-    const found = await page.context().request.get(`${stage.service.url}/admin/v1/search?q=${other.userId}`)
+    const other = await at.stage.trader('disabled')
+    const found = await page.context().request.get(`${at.stage.service.url}/admin/v1/search?q=${other.userId}`)
     const key = (await found.json()).data[0].user_key
-    const { key: authorization } = await stage.operate('operator', 'key', 'create', '--name', 'manage', '--scope', 'manage')
+    const { key: authorization } = await at.stage.operate('operator', 'key', 'create', '--name', 'manage', '--scope', 'manage')
     const headers = { authorization: `Bearer ${authorization}` }
-    assert.equal((await fetch(`${stage.service.url}/admin/v1/users/${key}/disable`, { method: 'POST', headers })).status, 200)
-    await page.goto(`${stage.service.url}/console/trade?user=${key}`)
+    assert.equal((await fetch(`${at.stage.service.url}/admin/v1/users/${key}/disable`, { method: 'POST', headers })).status, 200)
+    await page.goto(`${at.stage.service.url}/console/trade?user=${key}`)
     await page.getByRole('alert').getByText('user_not_tradable').waitFor()
     await page.getByText('Nothing can be placed here').waitFor()
     assert.equal(await page.locator('#ticket').count(), 0)
   })
 
   test('without the scope, and without a user, it says what is needed', async () => {
-    await using walk = await visit(opened.browser, {}, { refusals: NO_SESSION })
+    await using walk = await visit(at.browser, {}, { refusals: NO_SESSION })
     const { page } = walk
-    const { url } = await stage.operate('operator', 'link', '--scope', 'read')
-    await page.goto(url.replace('/console/', `/console/trade?user=${userKey}`))
+    const { url } = await at.stage.operate('operator', 'link', '--scope', 'read')
+    await page.goto(url.replace('/console/', `/console/trade?user=${at.userKey}`))
     await page.getByText('This page needs the scope sandbox').waitFor()
     await using able = await loggedIn()
-    await able.page.goto(`${stage.service.url}/console/`)
+    await able.page.goto(`${at.stage.service.url}/console/`)
     await able.page.getByRole('link', { name: 'Trade', exact: true }).click()
     await able.page.getByText('press Trade in the sandbox on the user’s page').waitFor()
   })

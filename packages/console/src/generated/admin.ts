@@ -30,7 +30,7 @@ export interface OperatorLoginOptions {
 }
 
 export interface ProviderLogin {
-  /** Path and query of the console’s page to show afterwards, such as `/console/orders`. */
+  /** Path and query of the console’s page to show afterwards, as a URL has them, such as `/console/orders`. */
   readonly return_to: string
 }
 
@@ -1301,19 +1301,19 @@ export interface NewPreview {
   readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
   readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
   /** Null for a multi-leg order. */
-  readonly symbol?: string | null
+  readonly symbol?: string | null | undefined
   /** If absent, derived from the format of the symbol. */
-  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null
+  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null | undefined
   /** Send either this or `order_notional`. At most nine decimal places. */
-  readonly order_qty?: string | null
+  readonly order_qty?: string | null | undefined
   /** An amount of money instead of a quantity. */
-  readonly order_notional?: string | null
+  readonly order_notional?: string | null | undefined
   /** For `LMT` and `STPLMT` only. At most nine decimal places. */
-  readonly order_limit_price?: string | null
+  readonly order_limit_price?: string | null | undefined
   /** For `STP` and `STPLMT` only. At most nine decimal places. */
-  readonly stop_price?: string | null
+  readonly stop_price?: string | null | undefined
   /** For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order. */
-  readonly legs?: readonly NewLeg[] | null
+  readonly legs?: readonly NewLeg[] | null | undefined
 }
 
 /** The broker’s estimate of an order’s cost. It is not a guarantee: prices move, and nothing is reserved for it. */
@@ -1366,19 +1366,19 @@ export interface NewOrder {
   readonly order_type: 'MKT' | 'LMT' | 'STP' | 'STPLMT'
   readonly order_tif: 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'OPEN' | 'CLOSE' | 'DAY+' | 'GTC+'
   /** Null for a multi-leg order. */
-  readonly symbol?: string | null
+  readonly symbol?: string | null | undefined
   /** If absent, derived from the format of the symbol. */
-  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null
+  readonly instrument?: 'STK' | 'OPT' | 'MLEG_OPT' | 'FUT' | 'CRYPTO' | null | undefined
   /** Send either this or `order_notional`. At most nine decimal places. */
-  readonly order_qty?: string | null
+  readonly order_qty?: string | null | undefined
   /** An amount of money instead of a quantity. */
-  readonly order_notional?: string | null
+  readonly order_notional?: string | null | undefined
   /** For `LMT` and `STPLMT` only. At most nine decimal places. */
-  readonly order_limit_price?: string | null
+  readonly order_limit_price?: string | null | undefined
   /** For `STP` and `STPLMT` only. At most nine decimal places. */
-  readonly stop_price?: string | null
+  readonly stop_price?: string | null | undefined
   /** For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order. */
-  readonly legs?: readonly NewLeg[] | null
+  readonly legs?: readonly NewLeg[] | null | undefined
 }
 
 /** The body of every error response. */

@@ -437,7 +437,7 @@ export interface CancelResult {
      * For `failed`: the error code that cancelling only this order would return. For `refused`: `broker_refused`.
      * Null for every other result.
      */
-    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal' | 'broker_refused' | null;
+    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'user_not_tradable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal' | 'broker_refused' | null;
     /** For `failed`: the reason. For `refused`: the broker’s message. Null for every other result. */
     readonly message: string | null;
 }
@@ -545,13 +545,21 @@ export interface WebhookEndpoint {
     /** The first attempt that failed since one succeeded; null: the last one succeeded, or there was none. */
     readonly failing_since: string | null;
 }
-/** What was logged and not received yet. */
+/** What was logged, passes the filter, and was not received yet. */
 export interface WebhookLag {
-    /** Users with such updates; counted up to 10,000. */
+    /** Users with such updates. */
     readonly users: number;
-    /** Their updates, also those that the filter will pass over. */
+    /**
+     * Their updates. Those that the filter passes over are not counted; what the log has no more counts as one for
+     * each user (`events_erased`).
+     */
     readonly updates: number;
-    /** When the oldest of these updates was logged; null: there is none. */
+    /**
+     * Whether there may be more: counting ends at 10,000 users, and with a filter at 10,000 updates that it was
+     * asked about.
+     */
+    readonly is_lower_bound: boolean;
+    /** When the oldest of these updates was logged; null: the log has none of them. */
     readonly oldest_at: string | null;
 }
 /** An endpoint, its keys, and how far it is behind. */
@@ -598,6 +606,38 @@ export interface DeletedWebhookEndpoint {
 export interface WebhookKeyRotation {
     /** How long the old keys sign beside the new ones. */
     readonly overlap_hours?: number | undefined;
+}
+/** A test message that was sent, and how the attempt ended. */
+export interface WebhookTest {
+    readonly delivery_id: string;
+    /** The `webhook-id`: the same for each attempt of a message. */
+    readonly message_id: string;
+    /** Why the attempt was made. */
+    readonly reason: 'event' | 'retry' | 'replay' | 'test';
+    /** Null: a test message. */
+    readonly user_id: string | null;
+    /** The first update of the message; null: a test message. */
+    readonly from_seq: number | null;
+    /** The last one. */
+    readonly to_seq: number | null;
+    /** How many updates it has. */
+    readonly updates: number;
+    /** From 1, for each message. */
+    readonly attempt: number;
+    readonly started_at: string;
+    /** Until the answer had ended, or the attempt had failed. */
+    readonly took_ms: number;
+    /** Of the answer; null: there was none. */
+    readonly status: number | null;
+    /**
+     * Null: the endpoint answered with a status from 200 to 299. `status`: it answered with another one; `redirect`:
+     * redirects are not followed.
+     */
+    readonly failure: 'status' | 'redirect' | 'timeout' | 'dns' | 'address_refused' | 'connect' | 'tls' | 'answer_too_large' | 'broken_off' | null;
+    /** When the message is tried again; null: it is not. */
+    readonly retry_at: string | null;
+    /** Null: it was sent, and it is not known whether it was kept. */
+    readonly is_kept: boolean | null;
 }
 /** One attempt to send a message. */
 export interface WebhookDelivery {
@@ -909,7 +949,7 @@ export interface Problem {
     /** What was expected, what was found, and what to do. */
     readonly message: string;
     /** Stable, for programs. Later versions may add codes. */
-    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal';
+    readonly code: 'credentials_invalid' | 'entitlement_missing' | 'scope_missing' | 'path_invalid' | 'query_invalid' | 'header_invalid' | 'body_malformed' | 'field_invalid' | 'user_not_found' | 'connection_not_found' | 'account_not_found' | 'order_not_found' | 'webhook_endpoint_not_found' | 'webhook_delivery_not_found' | 'route_not_found' | 'method_not_allowed' | 'upgrade_required' | 'platform_not_found' | 'platform_disabled' | 'user_exists' | 'cl_order_id_duplicate' | 'connection_broken' | 'connection_claimed' | 'claim_refused' | 'session_exists' | 'webhook_endpoint_limit' | 'webhook_endpoint_disabled' | 'order_not_open' | 'order_not_settled' | 'order_not_supported' | 'market_data_unsupported' | 'preview_unsupported' | 'order_not_repeatable' | 'user_not_tradable' | 'sandbox_absent' | 'sandbox_refused' | 'body_too_large' | 'headers_too_large' | 'request_too_slow' | 'rate_limited' | 'broker_unavailable' | 'login_provider_unavailable' | 'sandbox_unavailable' | 'store_unavailable' | 'shutting_down' | 'internal';
     readonly request_id: string;
     /**
      * With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET
@@ -1404,7 +1444,7 @@ export interface TestWebhookEndpointCall {
     };
     readonly query: Readonly<Record<never, never>>;
     readonly body: undefined;
-    readonly answer: WebhookDelivery;
+    readonly answer: WebhookTest;
     readonly hasPages: false;
 }
 /** Send a test message */
