@@ -58,62 +58,74 @@ export function TradingDesk({ userKey, accounts, symbol, choose }: DeskProps): R
   }, [shown, accountId, orders, positions, balances, put])
 
   const error = records.error ?? bars.error
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const given = new FormData(event.currentTarget).get('symbol')
-    choose(String(given).trim().toUpperCase())
-  }
   return (
     <div className="trade">
-      {error !== null && <Failure error={error} again={() => void records.again()} />}
-      <form className="filters" onSubmit={submit} aria-label="Chart">
-        <p className="field">
-          <label htmlFor="symbol">Symbol</label>
-          <input
-            id="symbol"
-            name="symbol"
-            className="input"
-            defaultValue={symbol}
-            key={symbol}
-            required
-            maxLength={40}
-            autoComplete="off"
-          />
-        </p>
-        <p className="field">
-          <label htmlFor="interval">Interval</label>
-          <select
-            id="interval"
-            className="input"
-            value={interval}
-            onChange={event => setBarInterval(INTERVAL_NAMES.find(name => name === event.target.value) ?? '1m')}
-          >
-            {INTERVAL_NAMES.map(name => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </p>
-        <button type="submit" className="button">
-          Show
-        </button>
-      </form>
-      <p id="trading-status" className="hint">
-        Practice money, in the sandbox.{' '}
-        {records.readAt === 0 ? (
-          'Reading…'
-        ) : (
-          <>
-            {isUsed ? 'Read' : 'Paused, since the page was not used for a quarter of an hour. Read'} at{' '}
-            <Time at={new Date(records.readAt).toISOString()} />.
-          </>
-        )}
-      </p>
+      {error !== null && <Failure error={error} again={() => void Promise.all([records.again(), bars.refetch()])} />}
+      <ChartChoice symbol={symbol} interval={interval} choose={choose} chooseInterval={setBarInterval} />
+      <ReadState readAt={records.readAt} isUsed={isUsed} />
       <ChartMarkup />
       <div className="trading-parts">
         <TicketMarkup />
         <TablesMarkup />
       </div>
     </div>
+  )
+}
+
+interface ChartChoiceProps {
+  readonly symbol: string
+  readonly interval: Interval
+  readonly choose: (symbol: string) => void
+  readonly chooseInterval: (interval: Interval) => void
+}
+
+/** The symbol, which is the ticket's too, and the length of a bar. */
+function ChartChoice({ symbol, interval, choose, chooseInterval }: ChartChoiceProps): ReactNode {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = new FormData(event.currentTarget).get('symbol')
+    choose(String(given).trim().toUpperCase())
+  }
+  return (
+    <form className="filters" onSubmit={submit} aria-label="Chart">
+      <p className="field">
+        <label htmlFor="symbol">Symbol</label>
+        <input id="symbol" name="symbol" className="input" defaultValue={symbol} key={symbol} required maxLength={40} autoComplete="off" />
+      </p>
+      <p className="field">
+        <label htmlFor="interval">Interval</label>
+        <select
+          id="interval"
+          className="input"
+          value={interval}
+          onChange={event => chooseInterval(INTERVAL_NAMES.find(name => name === event.target.value) ?? '1m')}
+        >
+          {INTERVAL_NAMES.map(name => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </p>
+      <button type="submit" className="button">
+        Show
+      </button>
+    </form>
+  )
+}
+
+/** Announced by nobody: it changes every few seconds. */
+function ReadState({ readAt, isUsed }: { readonly readAt: number; readonly isUsed: boolean }): ReactNode {
+  return (
+    <p id="trading-status" className="hint">
+      Practice money, in the sandbox.{' '}
+      {readAt === 0 ? (
+        'Reading…'
+      ) : (
+        <>
+          {isUsed ? 'Read' : 'Paused, since the page was not used for a quarter of an hour. Read'} at{' '}
+          <Time at={new Date(readAt).toISOString()} />.
+        </>
+      )}
+    </p>
   )
 }
 
