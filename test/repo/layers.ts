@@ -110,6 +110,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // What the live page and the console share: programs of the browser.
   'server/http/docs/live/client/trading': [],
+  'server/http/docs/live/style': [],
   // The reference describes every protocol, with the limits its own code has.
   'server/http/docs': ['core/domain', 'core/app/', 'server/http', 'server/ops', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
@@ -258,7 +259,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/parts': ['console', 'console/trading', 'server/http/docs/live/client/trading'],
   'console/pages': ['console', 'console/parts'],
   'console/router.tsx': ['console', 'console/parts', 'console/pages'],
-  'console/main.tsx': ['console', 'console/parts', 'console/router.tsx'],
+  'console/main.tsx': ['console', 'console/parts', 'console/router.tsx', 'server/http/docs/live/style'],
 
   testkit: ['core/domain', 'core/ports', 'core/app/']
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
-import { TradingDesk } from '../parts/trading-desk.tsx'
+import { TradingParts } from '../parts/trading-parts.tsx'
 import { sessionQuery, useRecord } from '../reads.ts'
 
 const route = getRouteApi('/trade')
@@ -43,7 +43,7 @@ function UserTrade({ user }: { readonly user: string }): ReactNode {
           <p>The user has no account in the sandbox: connect one in the portal, as the user does.</p>
         </Empty>
       ) : (
-        <TradingDesk
+        <TradingParts
           userKey={user}
           accounts={accounts.data}
           symbol={symbol}

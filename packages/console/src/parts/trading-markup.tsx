@@ -1,4 +1,4 @@
-// What the page of trading consists of. Its texts and rows are written by the parts that it shares with the live page, which find them by id.
+// What the page of trading consists of. Its texts and rows are written by what it shares with the live page, which finds them by id.
 import type { ReactNode } from 'react'
 
 const SIDES = [

@@ -26,10 +26,10 @@ export interface Bars {
   readonly asOf: string
 }
 
-/** The newest bars of a series. @throws Refusal */
-export async function firstBars(series: Series, signal: AbortSignal): Promise<Bars> {
+/** The newest bars of a series. `nowMs`: the present as the browser has it, in milliseconds since the epoch. @throws Refusal */
+export async function firstBars(series: Series, nowMs: number, signal: AbortSignal): Promise<Bars> {
   const lengthMs = INTERVALS[series.interval] * BARS_MAX
-  let presentMs = Date.now()
+  let presentMs = nowMs
   let found: Bars = { bars: [], asOf: '' }
   for (const times of WIDER) {
     found = await barsBetween(series, presentMs - lengthMs * times, presentMs + lengthMs, signal)

@@ -1,4 +1,4 @@
-// Orders for a user of the sandbox, by the operators' API: each request is sent once, and an answer that was lost is never taken for a refusal.
+// Orders for a user of the sandbox. Each request is sent once, and an answer that was lost is never taken for a refusal.
 import type { Practice } from '../../../server/src/http/docs/live/client/trading/practice.js'
 import { API, type ChangeRequest, carryOut, change, get, isOutcomeUnknown, Refusal, read } from '../api.ts'
 import type { Order, OrderPreview } from '../generated/admin.ts'

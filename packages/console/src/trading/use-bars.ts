@@ -14,7 +14,10 @@ export function useBars(series: Series | null, refreshMs: number | undefined) {
     queryFn: async ({ signal }) => {
       if (series === null) throw new Error('expected a series of bars')
       const before = known.current?.of === of ? known.current.bars : null
-      const bars = before === null ? await firstBars(series, signal) : await furtherBars(series, before, signal)
+      const bars =
+        before === null
+          ? await firstBars(series, performance.timeOrigin + performance.now(), signal)
+          : await furtherBars(series, before, signal)
       known.current = { of, bars }
       return bars
     },

@@ -11,8 +11,8 @@ const WHO =
   'Only for an enabled user all of whose connections are to the sandbox, which is checked with each request; with several nodes, only at the node that owns the user, which another one names.'
 
 /**
- * The same parameters, body, answer and work as the endpoint has, with an operator proven instead of the platform and its user. `repetition`:
- * what a change does when it is sent again.
+ * The same parameters, body, answer and work as the endpoint has, with an operator proven instead of the platform and its user.
+ * `repetition`: what a change does when it is sent again.
  */
 export function forUser(endpoint: UserEndpoint, repetition?: string): ProvenOperation {
   const { method, path, operationId, summary, query, body, bodyExample, success, failures = [] } = endpoint

@@ -1,7 +1,7 @@
 // Trading in the practice account of the demo platform.
 import { openPractice } from './practice.js'
+import { AccountView } from './trading/account-view.js'
 import { waitMs } from './trading/backoff.js'
-import { Desk } from './trading/desk.js'
 import { byId, onFrame } from './trading/elements.js'
 
 /** @import { FollowedPractice } from './practice.js' */
@@ -23,11 +23,11 @@ export class Trading {
   #draw = onFrame(() => this.#drawn())
   /** Ends what was opened. */
   #over = new AbortController()
-  /** @type {Desk} */ #desk
+  /** @type {AccountView} */ #view
 
   /** @param {(fills: readonly Fill[]) => void} showFills marks fills on the chart */
   constructor(showFills) {
-    this.#desk = new Desk({
+    this.#view = new AccountView({
       name: 'trunkline',
       prefix: 'live',
       changed: () => this.#draw(),
@@ -39,11 +39,11 @@ export class Trading {
 
   /** The symbol of the chart is the ticket's. */
   set symbol(symbol) {
-    this.#desk.symbol = symbol
+    this.#view.symbol = symbol
   }
 
   get symbol() {
-    return this.#desk.symbol
+    return this.#view.symbol
   }
 
   /** Keeps the account as long as the page is open. Ends where there is no practice account. */
@@ -51,15 +51,15 @@ export class Trading {
     this.#looking = setInterval(() => this.#draw(), LOOK_MS)
     for (let failures = 0; ; failures += 1) {
       try {
-        const practice = await openPractice({ onRetry: ({ error }) => this.#desk.lost(error) })
+        const practice = await openPractice({ onRetry: ({ error }) => this.#view.lost(error) })
         if (practice === null) return this.#absent()
         this.#over = new AbortController()
         this.#practice = practice
-        this.#desk.begin(practice)
+        this.#view.begin(practice)
         for await (const change of practice.copy.run(this.#over.signal)) {
           failures = 0
           this.#failure = ''
-          if (change.type === 'orders') this.#desk.seen(change.data)
+          if (change.type === 'orders') this.#view.seen(change.data)
           this.#draw()
         }
       } catch (error) {
@@ -67,7 +67,7 @@ export class Trading {
         this.#draw()
       }
       this.#practice = null
-      this.#desk.end()
+      this.#view.end()
       await new Promise(resolve => setTimeout(resolve, waitMs(failures, Math.random())))
     }
   }
@@ -88,7 +88,7 @@ export class Trading {
       return
     }
     const { orders, positions, balances, isLive, interruption, seq } = practice.copy
-    this.#desk.show({ orders: orders.values(), positions, balances })
+    this.#view.show({ orders: orders.values(), positions, balances })
     const failure = this.#failure || interruption || (seq === null ? 'reading the records' : '')
     if (isLive) report(this.#status, 'Live: practice money, in the sandbox')
     else if (seq === null) report(this.#status, 'Connecting')

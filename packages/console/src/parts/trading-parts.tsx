@@ -2,8 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries } from 'lightweight-charts'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { AccountView } from '../../../server/src/http/docs/live/client/trading/account-view.js'
 import { Chart } from '../../../server/src/http/docs/live/client/trading/chart.js'
-import { Desk } from '../../../server/src/http/docs/live/client/trading/desk.js'
 import { get } from '../api.ts'
 import type { Account, Order } from '../generated/admin.ts'
 import { sessionQuery, useRecord } from '../reads.ts'
@@ -20,21 +20,21 @@ const LIBRARY = { CandlestickSeries, createChart, createSeriesMarkers, Histogram
 const BARS_MS = 2_000
 const ACCOUNT_MS = 3_000
 
-/** The chart and the desk, which write into the page by themselves. */
+/** The chart and the view of the account, which write into the page by themselves. */
 interface Shown {
   readonly chart: Chart
-  readonly desk: Desk
+  readonly view: AccountView
 }
 
-interface DeskProps {
+interface TradingPartsProps {
   readonly userKey: string
   readonly accounts: readonly Account[]
   readonly symbol: string
   readonly choose: (symbol: string) => void
 }
 
-/** Give it a `key` of the user: another one has another desk. */
-export function TradingDesk({ userKey, accounts, symbol, choose }: DeskProps): ReactNode {
+/** Give it a `key` of the user: another one has other parts. */
+export function TradingParts({ userKey, accounts, symbol, choose }: TradingPartsProps): ReactNode {
   const isUsed = useIsUsed()
   const [interval, setBarInterval] = useState<Interval>('1m')
   const { accountId, put, shown } = useShown(userKey, accounts, symbol)
@@ -53,8 +53,8 @@ export function TradingDesk({ userKey, accounts, symbol, choose }: DeskProps): R
   }, [shown, bars.data])
   useEffect(() => {
     if (shown === null || accountId === '') return
-    for (const order of orders) shown.desk.seen(order)
-    shown.desk.show({ orders: newestOf(orders, put), positions, balances })
+    for (const order of orders) shown.view.seen(order)
+    shown.view.show({ orders: newestOf(orders, put), positions, balances })
   }, [shown, accountId, orders, positions, balances, put])
 
   const error = records.error ?? bars.error
@@ -139,18 +139,18 @@ function useShown(userKey: string, accounts: readonly Account[], symbol: string)
   useEffect(() => {
     const chart = new Chart(LIBRARY, () => undefined)
     const ignoreColours = onColours(() => chart.paint())
-    const desk = new Desk({
+    const view = new AccountView({
       name: `console-${userKey}`,
       prefix: 'console',
-      changed: () => setAccountId(desk.accountId),
+      changed: () => setAccountId(view.accountId),
       // The session has ended: the login is shown in place of the page.
       refused: () => void queries.resetQueries({ queryKey: sessionQuery.queryKey }),
       showFills: fills => chart.putFills(fills)
     })
-    setShown({ chart, desk })
+    setShown({ chart, view })
     return () => {
       ignoreColours()
-      desk.leave()
+      view.leave()
       chart.remove()
     }
   }, [userKey, queries])
@@ -159,10 +159,10 @@ function useShown(userKey: string, accounts: readonly Account[], symbol: string)
       setPut(before => newestOf(before, [order]).slice(-PUT_MAX))
       void queries.invalidateQueries({ queryKey: ['record'] })
     }
-    shown?.desk.begin({ orders: ordersOf(userKey), accounts, putOrder })
+    shown?.view.begin({ orders: ordersOf(userKey), accounts, putOrder })
   }, [shown, userKey, accounts, queries])
   useEffect(() => {
-    if (shown !== null) shown.desk.symbol = symbol
+    if (shown !== null) shown.view.symbol = symbol
   }, [shown, symbol])
   return { shown, accountId, put }
 }

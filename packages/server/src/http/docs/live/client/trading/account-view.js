@@ -21,7 +21,7 @@ const FUTURE = /^[A-Z]{1,3}[FGHJKMNQUVXZ]\d{1,2}$/
 
 /** @typedef {{ readonly orders: Iterable<Order>, readonly positions: readonly Position[], readonly balances: readonly Balance[] }} Records */
 
-export class Desk {
+export class AccountView {
   #account = byId('ticket-account', HTMLSelectElement)
   #tables = new AccountTables(order => void this.#cancel(order))
   /** @type {Handlers} */ #handlers
