@@ -175,7 +175,7 @@ describe('changes in the console', () => {
 
     const { data: steps } = await read(page, `/orders/${resting.order_id}/steps`)
     const { broker_cl_ord_id: id } = steps.find(({ step }: Body) => step === 'sent')
-    await page.getByLabel('Id that the sandbox was sent').fill(id)
+    await page.getByLabel('Id that the broker was sent').fill(id)
     await page.getByRole('button', { name: 'Find the order' }).click()
     const order = page.getByRole('region', { name: 'Table of orders' })
     await order.getByRole('button', { name: /^Fill / }).click()

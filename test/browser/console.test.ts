@@ -188,6 +188,16 @@ describe('the console', () => {
     assert.deepEqual([...new Set(displays)], ['table-cell'])
   })
 
+  test('on a long page that is scrolled, the places stay, and nothing lies on them', async () => {
+    await using walk = await at.loggedIn({ viewport: { width: 1280, height: 700 } })
+    const { page } = walk
+    await at.open(page, '/sandbox')
+    await page.getByRole('button', { name: 'Reset the sandbox…' }).scrollIntoViewIfNeeded()
+    const [places, note] = await Promise.all(['.places ul', '.places .hint'].map(part => page.locator(part).boundingBox()))
+    assert.ok(places != null && note != null)
+    assert.ok(places.y >= 0 && places.y + places.height <= note.y, `${JSON.stringify(places)} ${JSON.stringify(note)}`)
+  })
+
   test('a newcomer sees which of three steps are done, until all are', async () => {
     await using walk = await at.loggedIn()
     const { page } = walk

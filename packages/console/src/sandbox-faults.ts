@@ -50,3 +50,13 @@ export function faultText({ do: effect, ms, status, retry_after: retryAfter, cod
   ]
   return parts.length === 0 ? effect : `${effect} (${parts.join(', ')})`
 }
+
+/** Whose requests a fault hits, and about what; null: all requests. */
+export function narrowedText({ login, symbol, client_order_id: order }: SandboxFault): string | null {
+  const parts = [
+    ...(login === null ? [] : [`user ${login}`]),
+    ...(symbol === null ? [] : [`symbol ${symbol}`]),
+    ...(order === null ? [] : [`order ${order}`])
+  ]
+  return parts.length === 0 ? null : parts.join(', ')
+}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bookSide, bookText } from '../src/book-text.ts'
 import type { SandboxFault } from '../src/generated/admin.ts'
-import { faultText, KNOWN_FAULTS, setOnes } from '../src/sandbox-faults.ts'
+import { faultText, KNOWN_FAULTS, narrowedText, setOnes } from '../src/sandbox-faults.ts'
 
 function fault(changes: Partial<SandboxFault>): SandboxFault {
   return {
@@ -30,6 +30,11 @@ test('a fault is shown with the figures of its effect, and only with those that 
     faultText(fault({ do: 'status', status: 429, retry_after: 5, code: 'slow_down', after: true })),
     'status (status 429, Retry-After 5 s, code slow_down, after it was carried out)'
   )
+})
+
+test('a fault says whose requests it hits', () => {
+  assert.equal(narrowedText(fault({})), null)
+  assert.equal(narrowedText(fault({ login: 'alex', symbol: 'AAPL', client_order_id: 'x-1' })), 'user alex, symbol AAPL, order x-1')
 })
 
 test('a button is pressed for the fault that it sets, of everybody, and for no other', () => {

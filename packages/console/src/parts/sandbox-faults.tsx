@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components/Button'
 import { change, get } from '../api.ts'
 import type { SandboxFault, SandboxFaultTicket } from '../generated/admin.ts'
 import { namesOf } from '../names.ts'
-import { faultText, KNOWN_FAULTS, type KnownFault, setOnes } from '../sandbox-faults.ts'
+import { faultText, KNOWN_FAULTS, type KnownFault, narrowedText, setOnes } from '../sandbox-faults.ts'
 import { Action, ChangeDialog, chosenIn, given, numberIn, SelectInput, TextInput, textIn } from './action.tsx'
 import { ChangeButton, Changed, type Changing, Incomplete, SandboxPart, useSandboxChange } from './sandbox-change.tsx'
 import { type Column, ScrolledRows } from './table.tsx'
@@ -60,18 +60,20 @@ function AnyFault(): ReactNode {
       effect="Requests that match it meet it, as often as is given; without a number, until it is cleared."
       fields={
         <>
-          <TextInput name="on" label="Operation" value="orders.submit" hint="Or several, as in orders.*" isRequired />
-          <SelectInput name="do" label="Effect" values={EFFECTS} />
-          <TextInput name="times" label="How often (empty: until cleared)" type="number" value="1" min={1} />
-          <TextInput name="skip" label="How many pass before" type="number" min={0} />
-          <TextInput name="login" label="Practice user (empty: everybody)" />
-          <TextInput name="symbol" label="Symbol (empty: any)" />
-          <TextInput name="client_order_id" label="Order, by its id at the broker (empty: any)" />
-          <TextInput name="ms" label="Milliseconds (delay, slow, hide)" type="number" min={0} />
-          <TextInput name="status" label="Status of the answer (status, html)" type="number" min={200} max={599} />
-          <TextInput name="retry_after" label="Retry-After, in seconds" type="number" min={0} />
-          <TextInput name="code" label="Code of the error" />
-          <TextInput name="message" label="Message of the error" />
+          <div className="pairs">
+            <TextInput name="on" label="Operation" value="orders.submit" hint="Or several, as in orders.*" isRequired />
+            <SelectInput name="do" label="Effect" values={EFFECTS} />
+            <TextInput name="times" label="How often (empty: until cleared)" type="number" value="1" min={1} />
+            <TextInput name="skip" label="How many pass before" type="number" min={0} />
+            <TextInput name="login" label="Practice user (empty: everybody)" />
+            <TextInput name="symbol" label="Symbol (empty: any)" />
+            <TextInput name="client_order_id" label="Id at the broker (empty: any order)" />
+            <TextInput name="ms" label="Milliseconds (delay, slow, hide)" type="number" min={0} />
+            <TextInput name="status" label="Status of the answer (status, html)" type="number" min={200} max={599} />
+            <TextInput name="retry_after" label="Retry-After, in seconds" type="number" min={0} />
+            <TextInput name="code" label="Code of the error" />
+            <TextInput name="message" label="Message of the error" />
+          </div>
           <label>
             <input type="checkbox" name="after" value="yes" /> It takes effect after the operation was carried out
           </label>
@@ -147,10 +149,15 @@ function columnsOf(clear: (id: string) => void): readonly Column<SandboxFault>[]
     { name: 'Effect', cell: fault => <code>{faultText(fault)}</code> },
     { name: 'Left', isNumber: true, cell: ({ left }) => <Value value={left} nullMeans="until cleared" /> },
     { name: 'Hits', isNumber: true, cell: ({ hits }) => hits },
-    { name: 'Practice user', cell: ({ login }) => <Value value={login} nullMeans="everybody" /> },
-    { name: 'Symbol', cell: ({ symbol }) => <Value value={symbol} nullMeans="any" /> },
-    { name: 'Order', cell: ({ client_order_id: order }) => <Value value={order} nullMeans="any" /> },
-    { name: 'Message', cell: ({ message }) => <Value value={message} nullMeans="none" /> },
+    { name: 'Who meets it', cell: fault => <Value value={narrowedText(fault)} nullMeans="everybody" /> },
+    {
+      name: 'Message',
+      cell: ({ message }) => (
+        <div className="hint">
+          <Value value={message} nullMeans="none" />
+        </div>
+      )
+    },
     {
       name: 'Clear',
       cell: ({ fault_id: id }) => (

@@ -9,7 +9,7 @@ import { CopyText } from './copy.tsx'
 import { ChangeButton, Changed, SandboxPart, useSandboxChange } from './sandbox-change.tsx'
 import { Failure, Reading } from './states.tsx'
 import { type Column, ScrolledRows } from './table.tsx'
-import { Value } from './values.tsx'
+import { Missing, Value } from './values.tsx'
 
 interface PartProps {
   readonly refreshMs: number | undefined
@@ -26,13 +26,7 @@ export function SandboxOrders({ refreshMs }: PartProps): ReactNode {
     <section aria-labelledby="sandbox-orders">
       <h2 id="sandbox-orders">An order</h2>
       <form className="filters" onSubmit={find}>
-        <TextInput
-          name="client_order_id"
-          label="Id that the sandbox was sent"
-          hint="broker_cl_ord_id of the step “Sent to the broker”"
-          max={64}
-          isRequired
-        />
+        <TextInput name="client_order_id" label="Id that the broker was sent (broker_cl_ord_id)" max={64} isRequired />
         <button className="button" type="submit">
           Find the order
         </button>
@@ -157,9 +151,9 @@ const COUNTER_COLUMNS: readonly Column<CounterRow>[] = [
   { name: 'Met a fault', isNumber: true, cell: ({ tally }) => counted(tally.faults) },
   {
     name: 'Answers',
-    cell: ({ tally }) =>
-      Object.entries(tally.answers)
-        .map(([answer, count]) => `${answer}: ${counted(count)}`)
-        .join(', ')
+    cell: ({ tally }) => {
+      const answers = Object.entries(tally.answers).map(([answer, count]) => `${answer}: ${counted(count)}`)
+      return answers.length === 0 ? <Missing means="none" /> : answers.join(', ')
+    }
   }
 ]

@@ -59,7 +59,7 @@ function Disturb(): ReactNode {
       title="Disturb streams"
       effect="drop closes streams and garble sends what cannot be read, once. The others last until normal, and are met by streams that open later too."
       fields={
-        <>
+        <div className="pairs">
           <SelectInput name="do" label="Effect" values={EFFECTS} />
           <SelectInput name="on" label="Streams of" values={KINDS} />
           <SelectInput name="broker" label="Broker" values={BROKERS} none="the sandbox’s own" />
@@ -68,7 +68,7 @@ function Disturb(): ReactNode {
           <TextInput name="ms" label="Milliseconds (mute, delay)" type="number" min={0} />
           <TextInput name="times" label="How many events (duplicate, lose)" type="number" min={1} />
           <TextInput name="window" label="How many events at a time (reorder)" type="number" min={2} />
-        </>
+        </div>
       }
       request={form => change('POST /sandbox/streams', {}, disturbanceIn(form))}
       done={({ streams }) => <p>{streams === 1 ? 'It was done to 1 stream.' : `It was done to ${counted(streams)} streams.`}</p>}
