@@ -1,8 +1,8 @@
 // How faults and books of the sandbox are written: what was given is shown, and what was written is sent as it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bookSide, bookText } from '../src/book-text.ts'
 import type { SandboxFault } from '../src/generated/admin.ts'
+import { levelsIn, levelText } from '../src/quote-levels.ts'
 import { faultText, KNOWN_FAULTS, narrowedText, setOnes } from '../src/sandbox-faults.ts'
 
 function fault(changes: Partial<SandboxFault>): SandboxFault {
@@ -13,14 +13,14 @@ function fault(changes: Partial<SandboxFault>): SandboxFault {
 }
 
 test('a book is read as it is written, and what is no level is left for the service to refuse', () => {
-  assert.deepEqual(bookSide('99.99 x 5, 99.98x10'), [
+  assert.deepEqual(levelsIn('99.99 x 5, 99.98x10'), [
     { price: '99.99', quantity: '5' },
     { price: '99.98', quantity: '10' }
   ])
-  assert.deepEqual(bookSide(' '), [])
-  assert.deepEqual(bookSide('99.99'), [{ price: '99.99', quantity: '' }])
-  assert.deepEqual(bookSide(bookText('0.10', '1000000')), [{ price: '0.10', quantity: '1000000' }])
-  assert.equal(bookText(null, null), '')
+  assert.deepEqual(levelsIn(' '), [])
+  assert.deepEqual(levelsIn('99.99'), [{ price: '99.99', quantity: '' }])
+  assert.deepEqual(levelsIn(levelText('0.10', '1000000')), [{ price: '0.10', quantity: '1000000' }])
+  assert.equal(levelText(null, null), '')
 })
 
 test('a fault is shown with the figures of its effect, and only with those that it has', () => {

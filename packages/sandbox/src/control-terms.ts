@@ -23,7 +23,7 @@ export type AssetClass = (typeof ASSET_CLASSES)[number]
 /** A market's phase; `calendar`: the one of its own hours. */
 export const PHASES = ['open', 'pre', 'post', 'closed', 'calendar'] as const
 
-/** As regular expressions of JSON Schema. `.` and `..` are steps between the parts of a path, so nothing below such a name can be reached. */
+/** A regular expression of JSON Schema. `.` and `..` are steps between the parts of a path: nothing below such a name can be reached. */
 export const USERNAME_PATTERN = '^(?!\\.{1,2}$)[\\x20-\\x7e]{1,64}$'
 export const USERNAME_EXPECTED = '1 to 64 printable ASCII characters, and not "." or ".."'
 

@@ -4,7 +4,7 @@ import { onlyPlatform } from '../only-platform.ts'
 import { useRecord } from '../reads.ts'
 import type { Choice } from './filters.tsx'
 
-/** The platforms to choose from. `chosen`: the one that was, or the one that needs no choice; undefined while several are not chosen from. */
+/** The platforms to choose from. `chosen`: the one that was, or that needs no choice; undefined while several are not chosen from. */
 export function usePlatform(given: string | undefined): { readonly choices: readonly Choice[]; readonly chosen: string | undefined } {
   const { data } = useRecord(get('/platforms', {}))
   const platforms = data?.data ?? []

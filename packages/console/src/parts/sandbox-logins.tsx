@@ -11,7 +11,7 @@ import { type Column, ScrolledRows } from './table.tsx'
 import { Value } from './values.tsx'
 
 const REQUEST = get('/sandbox/logins', {})
-const KINDS = namesOf<SandboxAccountTicket['kind']>({ margin: true, cash: true, crypto: true, futures: true })
+const ACCOUNT_TYPES = namesOf<SandboxAccountTicket['kind']>({ margin: true, cash: true, crypto: true, futures: true })
 
 /** The part of the page about practice users. */
 export function Logins({ refreshMs }: { readonly refreshMs: number | undefined }): ReactNode {
@@ -56,7 +56,7 @@ function CreateLogin(): ReactNode {
       }
       request={form => {
         const person = { username: given(form, 'username'), password: given(form, 'password'), name: given(form, 'person') }
-        const kind = chosenIn(form, 'kind', KINDS)
+        const kind = chosenIn(form, 'kind', ACCOUNT_TYPES)
         return change('POST /sandbox/logins', {}, { ...person, accounts: kind === undefined ? undefined : [accountIn(form, kind)] })
       }}
       done={login => <Credentials login={login} />}
@@ -67,7 +67,7 @@ function CreateLogin(): ReactNode {
 function AccountFields({ none }: { readonly none?: string }): ReactNode {
   return (
     <>
-      <SelectInput name="kind" label="Account" values={KINDS} {...(none !== undefined && { none })} />
+      <SelectInput name="kind" label="Account" values={ACCOUNT_TYPES} {...(none !== undefined && { none })} />
       <TextInput name="cash" label="Cash, in US dollars" hint="100000 if it is empty" />
       <TextInput name="account" label="Name of the account" max={64} />
     </>
@@ -128,7 +128,7 @@ function AddAccount({ username }: { readonly username: string }): ReactNode {
       effect="A connection that exists gets it when its accounts are read again. 20 accounts at most."
       fields={<AccountFields />}
       request={form =>
-        change('POST /sandbox/logins/{username}/accounts', { username }, accountIn(form, chosenIn(form, 'kind', KINDS) ?? 'margin'))
+        change('POST /sandbox/logins/{username}/accounts', { username }, accountIn(form, chosenIn(form, 'kind', ACCOUNT_TYPES) ?? 'margin'))
       }
       done={login => <Credentials login={login} />}
     />

@@ -1,9 +1,9 @@
 // The sandbox's clock and prices.
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { change, get } from '../api.ts'
-import { bookSide, bookText } from '../book-text.ts'
 import type { SandboxClock, SandboxClockTicket, SandboxMarketTicket, SandboxPrice, SandboxPriceTicket } from '../generated/admin.ts'
 import { namesOf } from '../names.ts'
+import { levelsIn, levelText } from '../quote-levels.ts'
 import { useRecord } from '../reads.ts'
 import { Action, chosenIn, given, numberIn, SelectInput, TextInput, textIn } from './action.tsx'
 import { Facts } from './facts.tsx'
@@ -139,7 +139,7 @@ function OnePrice({ symbol, refreshMs }: { readonly symbol: string; readonly ref
         >
           {halted ? `Let ${symbol} trade` : `Halt ${symbol}`}
         </ChangeButton>
-        <Book price={price.data} />
+        <QuoteLevels price={price.data} />
         <Dividend symbol={symbol} />
       </div>
       <Changed changing={changing} />
@@ -148,7 +148,7 @@ function OnePrice({ symbol, refreshMs }: { readonly symbol: string; readonly ref
 }
 
 /** What the sandbox shows of a symbol's book. */
-function Book({ price: { symbol, bid, bid_size: bidSize, ask, ask_size: askSize } }: { readonly price: SandboxPrice }): ReactNode {
+function QuoteLevels({ price: { symbol, bid, bid_size: bidSize, ask, ask_size: askSize } }: { readonly price: SandboxPrice }): ReactNode {
   return (
     <Action
       scope="sandbox"
@@ -161,13 +161,13 @@ function Book({ price: { symbol, bid, bid_size: bidSize, ask, ask_size: askSize 
           <TextInput
             name="bids"
             label="Bids, the best first"
-            value={bookText(bid, bidSize)}
+            value={levelText(bid, bidSize)}
             hint="Each as price x quantity: 99.99 x 5, 99.98 x 10"
           />
-          <TextInput name="asks" label="Asks, the best first" value={bookText(ask, askSize)} hint="Empty: there are none." />
+          <TextInput name="asks" label="Asks, the best first" value={levelText(ask, askSize)} hint="Empty: there are none." />
         </>
       }
-      request={form => priceChange({ symbol, bids: bookSide(textIn(form, 'bids')), asks: bookSide(textIn(form, 'asks')) })}
+      request={form => priceChange({ symbol, bids: levelsIn(textIn(form, 'bids')), asks: levelsIn(textIn(form, 'asks')) })}
       done={shown => <Facts facts={factsOf(shown)} />}
     />
   )

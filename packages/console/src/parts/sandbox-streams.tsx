@@ -13,7 +13,7 @@ const REQUEST = get('/sandbox/streams', {})
 const EFFECTS = namesOf<SandboxStreamsTicket['do']>({
   ...{ drop: true, mute: true, delay: true, duplicate: true, reorder: true, lose: true, garble: true, normal: true }
 })
-const KINDS = namesOf<NonNullable<SandboxStreamsTicket['on']>>({ account: true, market: true })
+const STREAM_TYPES = namesOf<NonNullable<SandboxStreamsTicket['on']>>({ account: true, market: true })
 const BROKERS = namesOf<NonNullable<SandboxStreamsTicket['broker']>>({ alpaca: true, tradier: true, tradestation: true })
 
 /** The part of the page about streams. */
@@ -61,7 +61,7 @@ function Disturb(): ReactNode {
       fields={
         <div className="pairs">
           <SelectInput name="do" label="Effect" values={EFFECTS} />
-          <SelectInput name="on" label="Streams of" values={KINDS} />
+          <SelectInput name="on" label="Streams of" values={STREAM_TYPES} />
           <SelectInput name="broker" label="Broker" values={BROKERS} none="the sandbox’s own" />
           <TextInput name="login" label="Practice user (empty: everybody)" />
           <TextInput name="code" label="Close code (drop; empty: the connection is cut)" type="number" min={1000} max={4999} />
@@ -78,7 +78,7 @@ function Disturb(): ReactNode {
 
 function disturbanceIn(form: FormData): SandboxStreamsTicket {
   return {
-    ...{ do: chosenIn(form, 'do', EFFECTS) ?? 'normal', on: chosenIn(form, 'on', KINDS), broker: chosenIn(form, 'broker', BROKERS) },
+    ...{ do: chosenIn(form, 'do', EFFECTS) ?? 'normal', on: chosenIn(form, 'on', STREAM_TYPES), broker: chosenIn(form, 'broker', BROKERS) },
     ...{ login: given(form, 'login'), code: numberIn(form, 'code'), ms: numberIn(form, 'ms') },
     ...{ times: numberIn(form, 'times'), window: numberIn(form, 'window') }
   }

@@ -49,7 +49,8 @@ export class SandboxControl {
 
   /**
    * The answer, without what its form does not name.
-   * @throws SandboxRefusal; ServiceError sandbox_absent once it has ended, sandbox_unavailable, which says whether a change may have been made
+   * @throws SandboxRefusal; ServiceError sandbox_absent once it has ended, sandbox_unavailable, which says whether a change may have been
+   * made
    */
   async ask<Answer extends TSchema>(request: ControlRequest<Answer>): Promise<Static<Answer>> {
     const { method, answer, path } = request

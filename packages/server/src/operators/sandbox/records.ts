@@ -1,16 +1,9 @@
-// What operators see of the sandbox, and how its answers become that. Where both are alike, the record is also the form of the answer
-// (`requests.ts`).
-import Type, { type Static } from 'typebox'
+// What operators see of the sandbox. Where its answer is alike, the record is also the form of the answer (`requests.ts`).
+import Type from 'typebox'
 import { nullable, oneOf, record } from '../../wire/common.ts'
-import type { SANDBOX } from './requests.ts'
-import { operatorWord } from './words.ts'
-
-type AnswerOf<Name extends keyof typeof SANDBOX> = Static<ReturnType<(typeof SANDBOX)[Name]>['answer']>
 
 const text = Type.String()
 const count = (description: string) => Type.Integer({ minimum: 0, description })
-/** Most rows of a list. */
-const ROWS_MAX = 1_000
 const incomplete = nullable(Type.String(), 'What is missing from the list, and why; null: nothing.')
 const amount = nullable(Type.String(), 'Null: there is none.')
 
@@ -123,41 +116,3 @@ export const stateRecord = record('Sandbox', 'The sandbox that this service star
   logins: count('How many practice users there are.')
 })
 export const resetRecord = record('SandboxReset', 'The sandbox after it was reset.', { clock: clockRecord })
-
-export function presentClock({ clock }: AnswerOf<'clock'>): Static<typeof clockRecord> {
-  const { sandbox_time, frozen, paused, market, share, coin, option, future } = clock
-  return { sandbox_time, frozen, paused, prices: market, phases: { share, crypto: coin, option, future } }
-}
-
-export function presentFault(
-  { id, ...fault }: AnswerOf<'addFault'>['fault'],
-  left: number | null,
-  hits: number
-): Static<typeof faultRecord> {
-  return { fault_id: id, ...fault, left, hits }
-}
-
-export function presentFaults({ items }: AnswerOf<'faults'>): Static<typeof faultList> {
-  return listOf(items, fault => presentFault(fault, fault.left, fault.hits))
-}
-
-export function presentLogin({ login: { accounts, ...login } }: AnswerOf<'addLogin'>): Static<typeof loginRecord> {
-  return { ...login, accounts: accounts.map(({ kind, ...account }) => ({ ...account, kind: operatorWord(kind) })) }
-}
-
-export function presentLogins({ items }: AnswerOf<'logins'>): Static<typeof loginList> {
-  return listOf(items, login => presentLogin({ login }))
-}
-
-export function presentStreams({ items }: AnswerOf<'streams'>): Static<typeof streamList> {
-  return listOf(items, ({ on, dialect, login, waiting }) => ({
-    ...{ on, broker: dialect ?? null, login_id: login ?? null },
-    open: waiting?.length ?? null
-  }))
-}
-
-function listOf<Item, Row>(items: readonly Item[], present: (item: Item) => Row) {
-  const isWhole = items.length <= ROWS_MAX
-  const why = `The sandbox has ${items.length}, and ${ROWS_MAX} are listed.`
-  return { data: items.slice(0, ROWS_MAX).map(present), incomplete: isWhole ? null : why }
-}

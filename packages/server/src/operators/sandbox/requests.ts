@@ -50,7 +50,10 @@ function part(value: string): string {
   return encodeURIComponent(value)
 }
 
-/** Which request each operation makes. Bodies have only members that the operation's own form has, and of an answer only what is named here is read. */
+/**
+ * Which request each operation makes. Bodies have only members that the operation's own form has, and of an answer only what is named here
+ * is read.
+ */
 export const SANDBOX = {
   faults: () => read('/faults', items(Type.Object({ id, left, hits, ...ofFault }))),
   addFault: (body: Values) => change('POST', '/faults', body, Type.Object({ fault: Type.Object({ id, ...ofFault }) })),

@@ -2,12 +2,12 @@
 import type { SandboxLevel } from './generated/admin.ts'
 
 /** One level as text; empty if there is none. */
-export function bookText(price: string | null, quantity: string | null): string {
+export function levelText(price: string | null, quantity: string | null): string {
   return price === null || quantity === null ? '' : `${price} x ${quantity}`
 }
 
 /** The levels of one side, as they were written. What is no level is sent as it is: the service names what is wrong with it. */
-export function bookSide(text: string): readonly SandboxLevel[] {
+export function levelsIn(text: string): readonly SandboxLevel[] {
   const levels = text.split(',').map(level => level.trim())
   return levels
     .filter(level => level !== '')
