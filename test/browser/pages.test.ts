@@ -20,7 +20,7 @@ const SCREENSHOTS = process.env.TRUNKLINE_SCREENSHOTS === '1' ? join(ROOT, 'test
 const SCREENSHOT_PX_MAX = 16_000
 const OUTCOMES = [
   ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
-  ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable', 'foreign_form']
+  ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable', 'user_removed', 'foreign_form']
 ] as const
 
 const LONG_NAME = 'Σύμβουλος & Söhne <i>Wertpapierhandelsgesellschaft</i> "Ostfriesland" 🦜 mbH & Co. KG'

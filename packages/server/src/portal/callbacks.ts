@@ -4,6 +4,7 @@ import type { BrowserSession } from '@trunkline/core/app/connect/visit'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Begun, endWithoutUser } from './begun-login.ts'
 import { callbackUrl, environmentOf } from './callback-url.ts'
 import { browserSessionOf, noteRefusal, type PortalContext, returnOf } from './context.ts'
 import { DoubleSubmitGuard } from './double-submit.ts'
@@ -27,7 +28,8 @@ export class Callbacks {
   async arrive(request: FastifyRequest, address: CallbackAddress, reply: FastifyReply): Promise<FastifyReply> {
     const session = browserSessionOf(this.#context, request)
     const broker = brokerOf(address.broker.toUpperCase())
-    const { outcome, isFirst } = await this.#completeOnce(broker, environmentOf(address.environment), request.url, session)
+    const begun = this.#context.cookies.begun.of(request, session.browser, queryOf(request.url).get('state'))
+    const { outcome, isFirst } = await this.#completeOnce(broker, environmentOf(address.environment), request.url, session, begun)
     if (isRefused(outcome)) noteRefusal(this.#context, request, broker, outcome.reason)
     else if (!isFirst) return this.#context.outcomes.repeat(outcome, request, reply)
     return this.#context.outcomes.end(outcome, request, reply)
@@ -41,12 +43,14 @@ export class Callbacks {
     broker: BrokerId | null,
     environment: Environment | null,
     address: string,
-    session: BrowserSession
+    session: BrowserSession,
+    begun: Begun | null
   ): Promise<{ readonly outcome: PortalOutcome; readonly isFirst: boolean }> {
     let isFirst = false
-    const complete = () => {
+    const complete = async () => {
       isFirst = true
-      return this.#complete(broker, environment, address, session)
+      const outcome = await this.#complete(broker, environment, address, session)
+      return isRefused(outcome) ? ((await endWithoutUser(this.#context.deps.store.users, begun)) ?? outcome) : outcome
     }
     const state = queryOf(address).get('state')
     const arrival = returnOf(this.#context, address, session.browser, state)

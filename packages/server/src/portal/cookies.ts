@@ -5,6 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Hasher, SealContext, Vault } from '@trunkline/core/ports/vault'
 import { SealBroken } from '@trunkline/core/ports/vault'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { BegunLoginCookie } from './begun-login.ts'
 import { isReason } from './messages.ts'
 import { type Notice, parseNotice } from './notice.ts'
 import { type Opener, OpenerCookie, parseOpener } from './opener.ts'
@@ -32,6 +33,8 @@ export class PortalCookies {
   readonly browser: SealedCookie
   /** The pages that opened links here, and wait for their outcome. */
   readonly openers: OpenerCookie
+  /** The login at a broker that the browser began last. */
+  readonly begun: BegunLoginCookie
   readonly #app: SealedCookie
   readonly #notice: SealedCookie
   readonly #outcome: SealedCookie
@@ -42,6 +45,7 @@ export class PortalCookies {
     const cookie = (suffix: string, purpose: string, seconds: number) => new SealedCookie({ hasher, isSecure, suffix, purpose, seconds })
     this.browser = cookie('', 'portal-browser', HOUR)
     this.openers = new OpenerCookie(cookie('-opener', 'portal-opener', HOUR))
+    this.begun = new BegunLoginCookie(cookie('-login', 'portal-login', HOUR), { hasher, vault })
     this.#app = cookie('-app', 'portal-app', HOUR)
     this.#notice = cookie('-notice', 'portal-notice', NOTICE_SECONDS)
     this.#outcome = cookie('-outcome', 'portal-outcome', OUTCOME_SECONDS)

@@ -99,6 +99,13 @@ export const OUTCOME_MESSAGES: { readonly [reason in PortalOutcomeReason]: Outco
     heading: 'This connection cannot be renewed',
     text: 'It was removed in the meantime, or the way to connect to your broker has changed. Nothing was changed.',
     next: 'Connect again from {app}.'
+  },
+  user_removed: {
+    status: 400,
+    tone: 'bad',
+    heading: 'Your access was removed meanwhile',
+    text: 'While you logged in at your broker, the application removed you from its users. Nothing was connected, and nobody received access to your account.',
+    next: 'If you did not expect this, ask {app}.'
   }
 }
 

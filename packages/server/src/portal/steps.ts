@@ -98,12 +98,21 @@ export class Steps {
       case 'outcome':
         return outcomes.end(next, request, reply)
       case 'redirect':
+        await this.#noteLogin(token, session.browser, next.authorizationUrl, reply)
         return seeOther(reply, next.authorizationUrl)
       case 'keys_wanted':
         return seeOther(reply, keysPath(token, broker))
       case 'stale_form':
         return seeOther(reply, linkPath(token))
     }
+  }
+
+  /** Remembers in the browser whose login it begins. */
+  async #noteLogin(token: string, browser: string, authorizationUrl: string, reply: FastifyReply): Promise<void> {
+    const { deps, cookies } = this.#context
+    const state = URL.parse(authorizationUrl)?.searchParams.get('state') ?? null
+    const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
+    if (state !== null && attempt !== null) cookies.begun.set(reply, browser, state, attempt)
   }
 
   async #shown(request: FastifyRequest, token: string): Promise<Invitation | PortalOutcome> {

@@ -104,6 +104,9 @@ export class StreamGateway {
         maxPayload,
         ...BOUNDS
       })
+      server.on('wsClientError', ({ message }, socket) =>
+        refuseUpgrade(socket, { ...MALFORMED, message: `${message}. ${MALFORMED.message}` })
+      )
       server.on('headers', (lines, request) => void lines.push(...(this.#lines.get(request) ?? [])))
       this.#sockets.set(endpoint, server)
     }
@@ -182,11 +185,10 @@ export class StreamGateway {
     this.#sockets.get(endpoint)?.handleUpgrade(...upgrade, ws => {
       socket.off('error', ignore)
       if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS)
-      this.#open(
-        endpoint,
-        address,
-        gone => new SocketConnection(ws, socket, this.#scheduler, endpoint.limits?.sendBuffer ?? this.#limits.sendBuffer, gone)
-      )
+      this.#open(endpoint, address, closed => {
+        const limits = endpoint.limits?.sendBuffer ?? this.#limits.sendBuffer
+        return new SocketConnection(ws, socket, { scheduler: this.#scheduler, clock: this.#clock, limits, closed })
+      })
     })
   }
 

@@ -22,6 +22,8 @@ export function refuseUpgrade(socket: Duplex, { code, message }: Refusal): void 
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
+      // RFC 6455, 4.4: which version is spoken here.
+      ...(code === 'upgrade_malformed' ? ['sec-websocket-version: 13'] : []),
       ...(code === 'rate_limited' || code === 'shutting_down' ? [`retry-after: ${RETRY_SECONDS}`] : []),
       'connection: close',
       '',

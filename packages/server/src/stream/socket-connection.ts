@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { WebSocket } from 'ws'
 import { RateLimiter } from '../auth/rate-limit.ts'
 import { CLOSE, type ClientConnection, type Listener } from './client-connection.ts'
@@ -7,11 +8,21 @@ import { pongFrame } from './frame.ts'
 import { SendBuffer, type Sink } from './send-buffer.ts'
 import type { SendBufferLimits } from './send-buffer-limits.ts'
 
-/** Time for the close frame to a reader that reads nothing; then the socket is terminated. */
+/** Time for the close frame of a connection that ends now; then the socket is terminated. */
 const CUT_MS = 1_000
+/** Time for a slow reader to take what is under way, and the close frame behind it. Shorter than `ws` itself waits for an answer to it. */
+export const SLOW_CUT_MS = 4_000
 /** Pings of one client: far more than keeping a connection alive needs. */
 const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'
+
+export interface SocketParts {
+  readonly scheduler: FlushScheduler
+  readonly clock: Pick<Clock, 'alarm'>
+  readonly limits: SendBufferLimits
+  /** Called once, with the close code. */
+  readonly closed: (code: number) => void
+}
 
 /**
  * A client connection over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, are written to the
@@ -23,17 +34,19 @@ export class SocketConnection implements ClientConnection, Sink {
   readonly #sendBuffer: SendBuffer
   readonly #closed: (code: number) => void
   readonly #scheduler: FlushScheduler
+  readonly #clock: Pick<Clock, 'alarm'>
   readonly #pings = new RateLimiter(PINGS)
   #listener: Listener | null = null
   #failed: (cause: unknown) => void = () => undefined
   #code: number | null = null
+  #cutting: Disposable | null = null
 
-  /** `closed` is called once, with the close code. */
-  constructor(ws: WebSocket, socket: Duplex, scheduler: FlushScheduler, limits: SendBufferLimits, closed: (code: number) => void) {
+  constructor(ws: WebSocket, socket: Duplex, { scheduler, clock, limits, closed }: SocketParts) {
     this.#ws = ws
     this.#socket = socket
     this.#closed = closed
     this.#scheduler = scheduler
+    this.#clock = clock
     this.#sendBuffer = new SendBuffer(this, scheduler, limits)
   }
 
@@ -92,7 +105,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#sendBuffer.close()
     this.#ws.close(code, reason)
     this.#socket.end(() => this.#ws.terminate())
-    setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
+    this.#cutAfter(CUT_MS)
   }
 
   /** Closes the connection without waiting for anything. */
@@ -108,11 +121,15 @@ export class SocketConnection implements ClientConnection, Sink {
   overflowed(reason: string): void {
     this.#code = CLOSE.slowConsumer
     this.#ws.close(CLOSE.slowConsumer, `slow consumer: ${reason}`.slice(0, 120))
-    setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
+    this.#cutAfter(SLOW_CUT_MS)
   }
 
   caughtUp(): void {
     this.#listener?.caughtUp()
+  }
+
+  #cutAfter(ms: number): void {
+    this.#cutting ??= this.#clock.alarm(ms, () => this.#ws.terminate())
   }
 
   /** Through the send buffer, so that a reader that pings without reading is noticed. */
@@ -135,6 +152,7 @@ export class SocketConnection implements ClientConnection, Sink {
   #gone(code: number): void {
     const listener = this.#listener
     this.#listener = null
+    this.#cutting?.[Symbol.dispose]()
     this.#sendBuffer.close()
     this.#closed(this.#code ?? code)
     this.#guarded(() => listener?.gone())

@@ -116,6 +116,31 @@ describe('the broker’s answer', () => {
     assert.equal(again.location, `${scene.url}/connect/result/connected`)
   })
 
+  test('a user who is deleted during the login goes back to the platform with an error, in the browser that began; others stay here', async () => {
+    const body = { redirect_url: 'https://app.example.com/linked', redirect_on_error_url: 'https://app.example.com/failed?of=s2' }
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('gone', body)), scene.demo)
+    const here = new Browser()
+    const withoutTarget = await here.logIn(await here.approve(await scene.link('gone-too')), scene.demo)
+    const kept = new Browser()
+    const ofKept = await kept.logIn(await kept.approve(await scene.link('kept', body)), scene.demo)
+    await kept.get(ofKept)
+    for (const user of ['gone', 'gone-too'])
+      assert.equal((await fetch(`${scene.url}/users/${user}`, { method: 'DELETE', headers: scene.as(user) })).status, 200)
+    const requested = await scene.requested('token')
+    refused(await new Browser().get(callback))
+    refused(await here.get(callback))
+    refused(await kept.get(`${ofKept}&more=1`), 'This login is not the current one')
+    refused(await browser.get(callback.replace(/state=[^&]*/, `state=${'a'.repeat(43)}`)))
+    const { status, location } = await browser.get(callback)
+    const back = new URL(location)
+    assert.deepEqual([status, `${back.origin}${back.pathname}`, back.searchParams.get('of')], [303, 'https://app.example.com/failed', 's2'])
+    assert.deepEqual([back.searchParams.get('error'), back.searchParams.get('connection_id')], ['400', null])
+    assert.match(back.searchParams.get('error_details') ?? '', /user was deleted/)
+    assert.equal((await here.get(withoutTarget)).location, `${scene.url}/connect/result/user_removed`)
+    assert.equal(await scene.requested('token'), requested)
+  })
+
   test('two tabs on one link: the login that was started last counts, and the other page says so', async () => {
     const browser = new Browser()
     const link = await scene.link('two-tabs')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
@@ -37,6 +38,8 @@ interface Served extends AsyncDisposable {
   readonly open: (localAddress: string, headers?: Readonly<Record<string, string>>) => Promise<WebSocket>
   /** Sends a handshake as it is, and gives the answer's first line. */
   readonly shake: (lines: readonly string[]) => Promise<string>
+  /** The same for one that is refused: the whole answer. */
+  readonly refused: (lines: readonly string[]) => Promise<string>
 }
 
 async function serve(limits: Partial<GatewayLimits> = {}): Promise<Served> {
@@ -75,6 +78,12 @@ async function serve(limits: Partial<GatewayLimits> = {}): Promise<Served> {
       socket.write(`${lines.join('\r\n')}\r\n\r\n`)
       const [data] = await once(socket.setEncoding('latin1'), 'data')
       return String(data).split('\r\n', 1)[0] ?? ''
+    },
+    async refused(lines) {
+      const socket = connect(port, '127.0.0.1')
+      clients.push(socket)
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      return await text(socket)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients)
@@ -175,6 +184,34 @@ test('a handshake that is not one is refused [S34, S56]', async () => {
   assert.match(await served.shake([get, ...SHAKE, 'transfer-encoding: chunked']), / 400 /)
   assert.match(await served.shake(['POST /platform HTTP/1.1', ...SHAKE]), / 400 /)
   assert.match(await served.shake([get, ...SHAKE.map(header => header.replace('version: 13', 'version: 7'))]), / 4\d\d /)
+})
+
+test('every refusal of a handshake is the JSON of any error, with a code and a request id', async () => {
+  await using served = await serve({ handshakes: { perSecond: 1, burst: 9 } })
+  const get = 'GET /platform HTTP/1.1'
+  const without = (name: string) => SHAKE.filter(header => !header.startsWith(name))
+  const [, ...more] = await Promise.all([
+    served.refused(['GET /nowhere HTTP/1.1', ...SHAKE]),
+    ...[
+      [get, ...SHAKE, 'origin: null'],
+      [get, ...SHAKE, 'content-length: 5'],
+      [get, ...SHAKE.map(header => header.replace('version: 13', 'version: 7'))],
+      [get, ...without('sec-websocket-key')],
+      [get, ...without('sec-websocket-version')],
+      [get, ...SHAKE.map(header => header.replace('upgrade: websocket', 'upgrade: h2c'))],
+      [get, ...SHAKE, 'sec-websocket-protocol: ,,'],
+      ['POST /platform HTTP/1.1', ...SHAKE]
+    ].map(lines => served.refused(lines))
+  ])
+  for (const [index, answer] of [...more, await served.refused([get, ...SHAKE])].entries()) {
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    const { code, message, request_id: id } = JSON.parse(body)
+    const expected = index === 0 ? ['403', 'origin_not_allowed'] : index < 8 ? ['400', 'upgrade_malformed'] : ['429', 'rate_limited']
+    assert.deepEqual([head.split(' ', 2)[1], code], expected, answer)
+    assert.match(head, /\r\ncontent-type: application\/json; charset=utf-8\r\n/)
+    assert.match(head, new RegExp(`\r\nx-request-id: ${id}\r\n`))
+    assert.ok(message.length > 20 && (code !== 'upgrade_malformed' || head.includes('\r\nsec-websocket-version: 13\r\n')), answer)
+  }
 })
 
 test('compression is not negotiated, and frames against the protocol close their own socket [S49, S50, S51]', async () => {

@@ -3,10 +3,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { WebSocket, WebSocketServer } from 'ws'
 import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
-import { SEND_BUFFER_LIMITS } from '../../src/stream/send-buffer-limits.ts'
-import { SocketConnection } from '../../src/stream/socket-connection.ts'
+import { SEND_BUFFER_LIMITS, type SendBufferLimits } from '../../src/stream/send-buffer-limits.ts'
+import { SocketConnection, type SocketParts } from '../../src/stream/socket-connection.ts'
+
+function partsWith(limits: SendBufferLimits, clock = new VirtualClock()): SocketParts {
+  return { scheduler: new FlushScheduler(limits, () => 0), clock, limits, closed: () => undefined }
+}
 
 test('a ping in the midst of a long message is answered, and the message comes whole', async () => {
   const message = 'x'.repeat(16 * 1024 * 1024 - 100_000)
@@ -16,7 +22,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
   const received = Promise.withResolvers<void>()
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
-      const client = new SocketConnection(ws, socket, new FlushScheduler(limits, () => 0), limits, () => undefined)
+      const client = new SocketConnection(ws, socket, partsWith(limits))
       client.listen({ text: () => received.resolve(), binary() {}, caughtUp() {}, gone() {} }, cause => received.reject(cause))
       client.sendText(message)
       client.sendText('after')
@@ -48,13 +54,49 @@ test('a ping in the midst of a long message is answered, and the message comes w
   }
 })
 
+for (const [what, waitedMs, expected] of [
+  ['reads on within four seconds is told that it was too slow', 3_900, 4008],
+  ['reads nothing for four seconds is cut off', 4_000, 1006]
+] as const)
+  test(`a slow reader that ${what}`, async () => {
+    const clock = new VirtualClock()
+    const server = createServer()
+    const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
+    const opened = Promise.withResolvers<{ readonly ws: WebSocket; readonly client: SocketConnection }>()
+    server.on('upgrade', (request, socket, head) =>
+      sockets.handleUpgrade(request, socket, head, ws => {
+        const client = new SocketConnection(ws, socket, partsWith({ ...SEND_BUFFER_LIMITS, bytesMax: 1_000_000 }, clock))
+        client.listen({ text() {}, binary() {}, caughtUp() {}, gone() {} }, opened.reject)
+        opened.resolve({ ws, client })
+      })
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const reader = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    try {
+      await once(reader, 'open')
+      reader.pause()
+      const { ws, client } = await opened.promise
+      await until(() => {
+        client.sendText('x'.repeat(500_000))
+        return ws.readyState !== WebSocket.OPEN
+      }, 'more waits for the reader than may')
+      await clock.advance(waitedMs)
+      const over = once(reader, 'close')
+      reader.resume()
+      assert.equal((await over)[0], expected)
+    } finally {
+      reader.terminate()
+      server.close()
+    }
+  })
+
 test('a listener that throws ends its own connection and nothing else [S74]', async () => {
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
   const failures: string[] = []
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
-      const client = new SocketConnection(ws, socket, new FlushScheduler(SEND_BUFFER_LIMITS, () => 0), SEND_BUFFER_LIMITS, () => undefined)
+      const client = new SocketConnection(ws, socket, partsWith(SEND_BUFFER_LIMITS))
       const text = (message: string) => {
         if (message === 'throw') throw new Error('a fault of the session')
         client.sendText(message)

@@ -41,7 +41,7 @@ export async function establish(
   }
   if (made === null) {
     await giveBack(deps, attempt, definition, { found, credentials: holder.newest })
-    return ended(attempt, 'used')
+    return ended(attempt, (await deps.store.users.findByKey(attempt.userKey)) === null ? 'user_removed' : 'used')
   }
   const { userKey, connectionId } = made.connection
   if (made.claim !== null) return connected(attempt, connectionId, made.claim.code)

@@ -15,6 +15,7 @@ export type PortalOutcomeReason =
   | 'broker_down'
   | 'other_login'
   | 'not_renewable'
+  | 'user_removed'
 
 /** The outcome of a visit, and where the user is sent; null: they stay on our page. */
 export interface PortalOutcome {
@@ -47,11 +48,15 @@ const ERRORS: {
   not_renewable: {
     error: '400',
     details: 'The connection was removed, or its broker is used in another environment now. Create a new connection.'
-  }
+  },
+  user_removed: { error: '400', details: 'The user was deleted during the login. Nothing was connected.' }
 }
 
+/** What an outcome says of its attempt. */
+export type EndedAttempt = Pick<ConnectionAttempt, 'attemptId' | 'platformId' | 'redirectUrl' | 'redirectOnErrorUrl'>
+
 /** The end of an attempt without a connection. `attempt` is null if its redirect target must not be revealed. */
-export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalOutcomeReason, 'connected'>): PortalOutcome {
+export function ended(attempt: EndedAttempt | null, reason: Exclude<PortalOutcomeReason, 'connected'>): PortalOutcome {
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
   return {

@@ -7,7 +7,8 @@ import { MARKET_STREAM } from './market-stream.ts'
 export const STREAMS: readonly Stream[] = [BROKER_STREAM, MARKET_STREAM]
 
 const INTRODUCTION = `Two WebSockets. Messages are JSON text: yours carry \`action\`, and most of the service’s carry \`type\`. Ignore unknown types
-and fields, because more may be added. This document describes the service: it *receives* what you send, and *sends* what you receive.`
+and fields, because more may be added. A handshake that is refused is answered in the JSON of every error of the REST API: 400
+\`upgrade_malformed\`, 403 \`origin_not_allowed\`, 404 \`route_not_found\`, 429 \`rate_limited\`, 503 \`shutting_down\`. This document describes the service: it *receives* what you send, and *sends* what you receive.`
 
 /** The whole document, for the service at `publicUrl`. */
 export function asyncApi(publicUrl: string): Description {

@@ -5,6 +5,7 @@ import { GATEWAY_LIMITS } from '../../stream/gateway.ts'
 import { MARKET_CONNECTION_LIMITS } from '../../stream/market/index.ts'
 import { MARKET_SESSION_LIMITS } from '../../stream/market/limits.ts'
 import { SLOT_LIMITS } from '../../stream/market/session-slots.ts'
+import { SLOW_CUT_MS } from '../../stream/socket-connection.ts'
 import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/market.ts'
 import { type CloseCode, count, type ErrorCode, kibibytes, type Limit, seconds } from './described.ts'
 
@@ -78,7 +79,7 @@ export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
   },
   {
     code: CLOSE.slowConsumer,
-    meaning: 'Slow consumer: too many unread messages.',
+    meaning: `Slow consumer: too many unread messages. This comes behind what is on its way: read on to receive it. After ${seconds(SLOW_CUT_MS)} the connection is cut, and you see 1006.`,
     remedy: `${AGAIN} Keep reading while you process, or subscribe to less.`
   },
   {

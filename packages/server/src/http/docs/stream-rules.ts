@@ -6,6 +6,7 @@ import { SESSIONS_MAX } from '../../stream/account/session-slots.ts'
 import { CLOSE } from '../../stream/client-connection.ts'
 import { GATEWAY_LIMITS } from '../../stream/gateway.ts'
 import { INBOX_LIMITS } from '../../stream/inbox.ts'
+import { SLOW_CUT_MS } from '../../stream/socket-connection.ts'
 import { type CloseCode, count, kibibytes, type Limit, seconds } from './described.ts'
 
 const { authenticateMs, failuresMax, usersMax } = SESSION_LIMITS
@@ -34,7 +35,11 @@ export const CLOSE_CODES: readonly CloseCode[] = [
     meaning: 'The platform, or the key this session authenticated with, was disabled.',
     remedy: 'Do not reconnect until the operator says so.'
   },
-  { code: CLOSE.slowConsumer, meaning: 'Slow consumer: too many unread messages.', remedy: `${AGAIN} Keep reading while you process.` },
+  {
+    code: CLOSE.slowConsumer,
+    meaning: `Slow consumer: too many unread messages. This comes behind what is on its way: read on to receive it. After ${seconds(SLOW_CUT_MS)} the connection is cut, and you see 1006.`,
+    remedy: `${AGAIN} Keep reading while you process.`
+  },
   {
     code: CLOSE.tooManyFailures,
     meaning: `Too many failures: ${failuresMax} failed authentications, or messages above the rate limit.`,
