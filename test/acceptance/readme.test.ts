@@ -156,6 +156,8 @@ test('what is printed is held against what is shown', () => {
   holdAgainst('at 1.50 of 2026-01-01T00:00:00.000Z', 'at 22 of 2027-02-02T11:11:11.123456Z', 'here')
   holdAgainst('a\n⋮\nd…', 'a\nb\nc\nd and so on', 'here')
   fails('filled', 'working')
+  fails('{"o":"227.40"', '{"o":"237.5"')
+  holdAgainst('{"o":"227.4","c":"228"', '{"o":"237.52","c":"9.75"', 'here')
   fails('a\nb', 'a\nb\nc')
   fails('a.c', 'abc')
   assert.deepEqual(

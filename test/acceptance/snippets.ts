@@ -31,6 +31,8 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME'],
   [/practice-[0-9a-f]+/g, 'PASSWORD'],
+  // Market data have no zeros at the end of a decimal, and prices of orders have two places at least: a document shows which.
+  [/(?<="(?:o|h|l|c|v|bp|bs|ap|as|p|s)":)"-?\d+(?:\.\d*[1-9])?"/g, '"DECIMAL"'],
   [/-?\d+(\.\d+)?/g, 'N']
 ]
 

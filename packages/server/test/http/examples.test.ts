@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { ANSWERS } from '../../src/http/docs/answer-examples.ts'
+import * as market from '../../src/http/docs/market-examples.ts'
 import { openApi } from '../../src/http/docs/openapi.ts'
 import { ENDPOINTS } from '../../src/http/routes/index.ts'
 
@@ -67,4 +68,11 @@ test('no example contains anything that could be a secret', () => {
   const text = JSON.stringify(answers.map(({ content }) => content))
   for (const [secret] of text.matchAll(/\b(?:us|sk|pk|mdt)_[^"]*/g)) assert.match(secret, /^(?:us|mdt)_…$/)
   for (const [, link] of text.matchAll(/\/connect\/([\w-]*)/g)) assert.equal(link, 'example')
+})
+
+test('prices of the market are written as they come: without zeros at the end of a decimal', () => {
+  const { readQuote, readChain, readBars } = ANSWERS
+  const text = JSON.stringify([readQuote, readChain, readBars, market])
+  assert.ok([...text.matchAll(/"\d+\.\d+"/g)].length > 30)
+  assert.deepEqual(text.match(/"-?\d+\.\d*0"/g), null)
 })

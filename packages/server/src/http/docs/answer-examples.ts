@@ -155,7 +155,7 @@ const MARKET = {
         option_type: 'Call',
         strike_price: '660',
         ...{ bid: '18.02', bid_size: '40', ask: '18.11', ask_size: '35', mid: '18.065', last: '18.05', volume: '412' },
-        ...{ open: '17.60', high: '18.30', low: '17.42', close: null, previous_close: '17.35', net_change: '0.70', net_change_pct: '4.03' },
+        ...{ open: '17.6', high: '18.3', low: '17.42', close: null, previous_close: '17.35', net_change: '0.7', net_change_pct: '4.03' },
         ...{ delta: '0.61', gamma: '0.011', theta: '-0.21', rho: '0.27', vega: '0.68', iv: '0.162' }
       }
     ]
@@ -166,7 +166,7 @@ const MARKET = {
     bars: [
       {
         start: '2026-11-20T14:30:00.000000Z',
-        ...{ open: '667.90', high: '668.80', low: '667.12', close: '668.42', volume: '5120344' },
+        ...{ open: '667.9', high: '668.8', low: '667.12', close: '668.42', volume: '5120344' },
         closed: true
       }
     ],
