@@ -201,7 +201,7 @@ function streamConnection(options, handlers) {
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
   const found = addressOf(url, "ws", allowHttp);
   if (typeof found === "string") throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`);
-  if (!socket) throw invalid("no WebSocket, as in Node.js 20: install ws, pass its WebSocket as `socket`");
+  if (!socket) throw invalid("no WebSocket (Node.js 20): install ws, pass its WebSocket as `socket`");
   const { protocol, host, pathname } = found;
   return { Socket: socket, address: `${protocol.replace("ws", "http")}//${host}${pathname}` };
 }

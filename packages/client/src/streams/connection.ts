@@ -291,7 +291,7 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }: ConnectionOptions) {
   const found = addressOf(url, 'ws', allowHttp)
   if (typeof found === 'string') throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`)
-  if (!socket) throw invalid('no WebSocket, as in Node.js 20: install ws, pass its WebSocket as `socket`')
+  if (!socket) throw invalid('no WebSocket (Node.js 20): install ws, pass its WebSocket as `socket`')
   const { protocol, host, pathname } = found
   return { Socket: socket, address: `${protocol.replace('ws', 'http')}//${host}${pathname}` }
 }

@@ -17,7 +17,7 @@ test('credentials go to another machine only encrypted, and a runtime without We
     Reflect.deleteProperty(globalThis, 'WebSocket')
     assert.throws(
       () => new BrokerStream({ url: 'wss://service/stream', clientId: 'pk', clientSecret: 'sk' }),
-      /as in Node\.js 20: install ws, pass its WebSocket/
+      /Node\.js 20\): install ws, pass its WebSocket/
     )
   } finally {
     Object.defineProperty(globalThis, 'WebSocket', { value: WebSocket, configurable: true, writable: true })
