@@ -3,8 +3,8 @@ import type { OperatorKeyId, OperatorSessionId } from '@trunkline/core/domain/id
 import { type OperatorKey, type OperatorSession, parseOperatorScopes } from '@trunkline/core/domain/operator'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { LoginUse, NewOperatorCode, NewOperatorSession, OperatorStore, ProvenOperator } from '@trunkline/core/ports/operator-store'
-import type { AuditEntry } from '@trunkline/core/ports/store'
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type AuditEntry, CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
 import { readTexts, writeDocument } from './documents.ts'
@@ -21,6 +21,8 @@ const USED_EVERY_MS = 60_000
 
 export class SqlOperatorStore implements OperatorStore {
   readonly #session: Session
+  /** Sessions and keys whose use is being noted. */
+  readonly #noting = new Set<string>()
 
   constructor(session: Session) {
     this.#session = session
@@ -88,7 +90,7 @@ export class SqlOperatorStore implements OperatorStore {
     )
     if (row === undefined) return null
     if (row.is_stale)
-      await this.#session.write(trx =>
+      await this.#note(row.session_id, trx =>
         trx.updateTable('operator_sessions').set({ last_used_at: now }).where('session_id', '=', row.session_id).execute()
       )
     return sessionOf(row)
@@ -142,10 +144,26 @@ export class SqlOperatorStore implements OperatorStore {
     )
     if (row === undefined) return null
     if (row.is_stale)
-      await this.#session.write(trx =>
+      await this.#note(row.key_id, trx =>
         trx.updateTable('operator_keys').set({ last_used_at: now }).where('key_id', '=', row.key_id).execute()
       )
     return keyOf(row)
+  }
+
+  /**
+   * Notes a use, one request for all that come meanwhile. One that cannot be noted, on a full disk say, keeps nobody out: at worst an idle
+   * session ends early.
+   */
+  async #note(id: string, write: (trx: Transaction<Database>) => Promise<unknown>): Promise<void> {
+    if (this.#noting.has(id)) return
+    this.#noting.add(id)
+    try {
+      await this.#session.write(write)
+    } catch (cause) {
+      if (!(cause instanceof StoreUnavailable || cause instanceof CommitUnknown)) throw cause
+    } finally {
+      this.#noting.delete(id)
+    }
   }
 
   async keys(): Promise<readonly OperatorKey[]> {

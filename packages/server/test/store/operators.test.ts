@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR_SCOPES, type OperatorKey } from '@trunkline/core/domain/operator'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { sql } from 'kysely'
@@ -38,12 +39,16 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
     let store: SqlStore
     let run: (statement: string) => Promise<void>
     let cleanUp: () => Promise<void>
+    let isFull = false
     before(async () => {
       const { settings, cleanUp: clean } = await open()
       cleanUp = clean
       const engine = await openEngine(settings, testDeps())
       await migrate(engine.db, testDeps())
-      store = buildStore(engine, testDeps())
+      const assertMayWrite = () => {
+        if (isFull) throw new StoreUnavailable('the disk is full')
+      }
+      store = buildStore(engine, { ...testDeps(), assertMayWrite })
       run = async statement => void (await sql.raw(statement).execute(engine.db))
     })
     after(async () => {
@@ -123,6 +128,30 @@ for (const [name, open] of [['the embedded engine', embedded] as const, ['Postgr
       assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), true)
       assert.equal(await operators.useKey(lasting.hash), null)
       assert.equal(await operators.revokeKey(lasting.key.keyId, audit()), false)
+    })
+
+    test('while nothing can be written, operators still read: when a session or a key was last used is noted later', async () => {
+      const { operators } = store
+      const session = newSession()
+      await operators.createSession(session, { operator: 'ada', scopes: ['read'] }, audit())
+      const key: OperatorKey = {
+        ...{ keyId: make.uuid<never>(), name: 'reports', scopes: ['read'], createdBy: 'ada@host' },
+        ...{ createdAt: make.at(0), lastUsedAt: null, expiresAt: null }
+      }
+      const hash = make.hash()
+      await operators.createKey(key, hash, 1_000, audit())
+      await run(`update operator_sessions set last_used_at = clock_timestamp() - interval '2 minutes'`)
+      const isNoted = async () => (await operators.keys()).find(({ keyId }) => keyId === key.keyId)?.lastUsedAt !== null
+      isFull = true
+      try {
+        assert.equal((await operators.useKey(hash))?.name, 'reports')
+        assert.equal((await operators.useSession(session.secretHash, IDLE))?.operator, 'ada')
+      } finally {
+        isFull = false
+      }
+      assert.equal(await isNoted(), false)
+      await operators.useKey(hash)
+      assert.equal(await isNoted(), true)
     })
 
     test('of keys that are created at once, no more are kept than there may be', async () => {
