@@ -28,7 +28,12 @@ export interface Operation {
   readonly isForUser: boolean
   readonly pattern: RegExp
   readonly answers: ReadonlyMap<number, ValidateFunction>
+  /** The names of the headers that an answer may have, by status. */
+  readonly headers: ReadonlyMap<number, ReadonlySet<string>>
 }
+
+/** Headers that mean something of ours. */
+const OURS = /^(?:ratelimit-|retry-after$|allow$|x-request-id$)/
 
 /** A user as the platform knows it. */
 export interface User {
@@ -89,6 +94,10 @@ export class Api {
     const operation = this.operations.find(known => known.method === method && known.pattern.test(path))
     const isFit = operation?.answers.get(status) ?? (operation === undefined && status >= 400 ? this.#problem : undefined)
     assert.ok(isFit, `an answer the reference does not promise: ${what}`)
+    const described = operation?.headers.get(status)
+    for (const name of headers.keys())
+      if (described !== undefined && OURS.test(name))
+        assert.ok(described.has(name), `a header that the reference does not promise: ${name} of ${what}`)
     const fits: boolean = isFit(answer.body)
     assert.ok(fits, `not of the promised form: ${what}\n${JSON.stringify(isFit.errors, null, 1)}`)
     if (status >= 400) assert.equal(answer.body.request_id, headers.get('x-request-id'), what)
@@ -110,6 +119,12 @@ function operationsOf(document: Body, schema: (pointer: string) => ValidateFunct
       operationId,
       isForUser: 'userSecret' in security[0],
       pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`),
+      headers: new Map(
+        Object.entries<Body>(responses).map(([status, response]) => {
+          const { headers = {} } = response.$ref === undefined ? response : document.components.responses[response.$ref.split('/').at(-1)]
+          return [Number(status), new Set(Object.keys(headers))]
+        })
+      ),
       answers: new Map(
         Object.entries<Body>(responses).map(([status, response]) => {
           const at = response.$ref?.slice(1) ?? `/paths/${pointerStep(path)}/${method}/responses/${status}`

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
+import { closed } from './closed.ts'
 import { CHANNELS } from './market-forms.ts'
 import { MarketStage } from './market-stage.ts'
 
@@ -47,7 +48,7 @@ async function described(url: string): Promise<ReadonlyMap<string, (message: Bod
   const document: Body = await (await fetch(`${url}/asyncapi.json`)).json()
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { decimal: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/ } })
   addFormats.default(ajv)
-  ajv.addSchema({ ...document, $id: 'stream' })
+  ajv.addSchema({ ...closed(document), $id: 'stream' })
   const [channel, { address }] =
     Object.entries<Body>(document.channels).find(([, { address }]) => address === '/market-data/stream') ?? assert.fail()
   assert.equal(address, '/market-data/stream')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
+import { closed } from './closed.ts'
 
 /** The messages of `/asyncapi.json` that the service sends on the broker stream. */
 export class StreamContract {
@@ -19,7 +20,7 @@ export class StreamContract {
     assert.match(document.asyncapi, /^3\./)
     const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { decimal: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/ } })
     addFormats.default(ajv)
-    ajv.addSchema({ ...document, $id: 'stream' })
+    ajv.addSchema({ ...closed(document), $id: 'stream' })
     const channel = Object.values<Body>(document.channels).find(({ address }) => address === '/stream')
     const sent = Object.keys(channel.messages)
       .map((name): [string, Body] => [name, document.components.messages[name]])

@@ -24,7 +24,8 @@ const INTRODUCTION = `One API over many brokers.
 Money and quantities are strings in plain decimal notation. Times are UTC with microseconds. A value that the broker does not report is
 \`null\`. Every operation names the scope that its key needs: \`read\`, \`trade\` or \`users\`. Every path is also served under \`/v1\`. Every
 GET also answers HEAD, except the one that issues a token. Every error is a \`Problem\` with a stable \`code\`. Every response carries
-\`x-request-id\`: yours, if you sent one. Lists refuse unknown parameters. Cursors are opaque, and valid only for the list, filters and sort
+\`x-request-id\`: yours, if you sent one. Every response to a request that was counted carries the \`ratelimit-\` headers, errors too; refused
+credentials are not counted. Lists refuse unknown parameters. Cursors are opaque, and valid only for the list, filters and sort
 that they came from.`
 
 /** The whole document, for the service at `publicUrl`. */
@@ -194,8 +195,9 @@ function errorResponses(schema: Json, endpoints: readonly Endpoint[]): Json {
         description,
         headers: {
           ...REQUEST_ID,
-          ...(status === '429' && { ...RATE_LIMIT, ...RETRY }),
-          ...(status === '503' && RETRY),
+          // A wrong method is refused before the request is counted.
+          ...(status !== '405' && RATE_LIMIT),
+          ...(['429', '503'].includes(status) && RETRY),
           ...(status === '405' && ALLOW)
         },
         content: { 'application/json': { schema, examples: problemExamples(codesOf(endpoints, Number(status))) } }
