@@ -1,12 +1,17 @@
 // An operator who changes something, as the use cases take operators.
 import type { ServerResponse } from 'node:http'
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { OperatorCaller as PlatformOperator, RequestOrigin } from '@trunkline/core/app/caller'
 import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operators/access'
 import type { OperatorEntries } from '@trunkline/core/app/operators/disabling'
 import type { EndpointDeps } from '@trunkline/core/app/webhooks/endpoints'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
-import type { OperatorDeps } from './deps.ts'
+import type { WebhookPorts } from '@trunkline/core/ports/webhook-requests'
+
+interface ActingDeps {
+  readonly app: AppDeps
+}
 
 /** What one request may take to ask brokers. */
 export const ASKING_MS = 30_000
@@ -15,13 +20,13 @@ export const ASKING_MS = 30_000
 export type OperatorOrigin = RequestOrigin & Pick<OperatorCaller, 'operator'>
 
 /** Entries of what the operator does with this request. */
-export function entriesOf({ app: { clock } }: Pick<OperatorDeps, 'app'>, caller: OperatorOrigin): OperatorEntries {
+export function entriesOf({ app: { clock } }: ActingDeps, caller: OperatorOrigin): OperatorEntries {
   return (...entry) => operatorAudit(clock, caller, ...entry)
 }
 
 /** The operator, acting for a platform. @throws ServiceError platform_not_found */
 export async function actingFor(
-  { app: { store } }: OperatorDeps,
+  { app: { store } }: ActingDeps,
   platformId: PlatformId,
   { operator, ip, requestId }: OperatorCaller
 ): Promise<PlatformOperator> {
@@ -31,7 +36,7 @@ export async function actingFor(
 }
 
 /** What the use cases of webhook endpoints stand on. */
-export function endpointDeps({ app, webhooks }: OperatorDeps): EndpointDeps {
+export function endpointDeps({ app, webhooks }: ActingDeps & { readonly webhooks: WebhookPorts }): EndpointDeps {
   return { ...app, webhooks }
 }
 
@@ -40,7 +45,7 @@ export function endpointDeps({ app, webhooks }: OperatorDeps): EndpointDeps {
  * begun. @throws what `work` throws; ServiceError broker_unavailable
  */
 export async function asking<Result>(
-  { app: { clock } }: Pick<OperatorDeps, 'app'>,
+  { app: { clock } }: ActingDeps,
   response: ServerResponse,
   work: (signal: AbortSignal) => Promise<Result>
 ): Promise<Result> {

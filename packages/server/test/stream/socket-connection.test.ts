@@ -55,10 +55,10 @@ test('a ping in the midst of a long message is answered, and the message comes w
 })
 
 for (const [what, waitedMs, expected] of [
-  ['reads on within four seconds is told that it was too slow', 3_900, 4008],
+  ['reads on within four seconds receives the code that says so', 3_900, 4008],
   ['reads nothing for four seconds is cut off', 4_000, 1006]
 ] as const)
-  test(`a slow reader that ${what}`, async () => {
+  test(`a reader that is too slow and ${what}`, async () => {
     const clock = new VirtualClock()
     const server = createServer()
     const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })

@@ -7,18 +7,20 @@ import { nullable, reader, text, uuidOf } from './forms.ts'
 /** The path between nodes. */
 export const CHANGES_PATH = '/nodes/operators/changes'
 
-const ending = Type.Object({
+const orderEnd = Type.Object({
   kind: Type.Literal('end_never_received'),
   orderId: uuidOf<OrderId>(),
   because: text,
   isUnseen: Type.Boolean()
 })
 const readingAgain = Type.Object({ kind: Type.Literal('read_again'), connectionId: uuidOf<ConnectionId>() })
-const change = Type.Union([ending, readingAgain])
-export type Ending = Readonly<Static<typeof ending>>
+const change = Type.Union([orderEnd, readingAgain])
+/** An order is ended that the broker never received. */
+export type OrderEnd = Readonly<Static<typeof orderEnd>>
+/** A connection's records are read again. */
 export type ReadingAgain = Readonly<Static<typeof readingAgain>>
 /** What only the owner of the user may do: it has the user's orders under way, mirrors and quotas. */
-export type OwnersChange = Ending | ReadingAgain
+export type OwnersChange = OrderEnd | ReadingAgain
 
 const passedChange = Type.Object({ operator: text, userKey: uuidOf<UserKey>(), change })
 /** A change, and the name of the operator whom the asked node has proven. Address and request id travel as those of any request do. */

@@ -14,7 +14,7 @@ import { answerOrResult, Found } from '../../http/without-answer.ts'
 import { ASKING_MS, asking, type OperatorOrigin } from '../acting.ts'
 import {
   CHANGES_PATH,
-  type Ending,
+  type OrderEnd,
   type OwnersChange,
   type OwnersRefusal,
   type PassedChange,
@@ -55,9 +55,9 @@ export class OwnersChanges {
    * @throws ServiceError as the owner does; store_unavailable if nothing was done, as the user has no owner for now; internal if it is
    * unknown whether it was done
    */
-  async end(userKey: UserKey | null, ending: Ending, by: OperatorOrigin, response: ServerResponse): Promise<Rendered | EndedRow> {
-    const answer = await this.#passed(userKey, ending, by, () => endedByOperator(this.#deps, ending.orderId))
-    return answer ?? (await asking(this.#deps, response, signal => endHere(this.#deps, ending, by, signal)))
+  async end(userKey: UserKey | null, orderEnd: OrderEnd, by: OperatorOrigin, response: ServerResponse): Promise<Rendered | EndedRow> {
+    const answer = await this.#passed(userKey, orderEnd, by, () => endedByOperator(this.#deps, orderEnd.orderId))
+    return answer ?? (await asking(this.#deps, response, signal => endHere(this.#deps, orderEnd, by, signal)))
   }
 
   /** Reads a connection's records again; otherwise as {@link end}. */

@@ -1,22 +1,25 @@
 // The changes that only the owner of a user makes, by the use cases.
+import type { AppDeps } from '@trunkline/core/app/application'
 import { readConnectionAgain } from '@trunkline/core/app/operators/reading-again'
 import { endNeverReceived, type SettlingPorts } from '@trunkline/core/app/operators/settling'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Static } from 'typebox'
 import { nameOfSet } from '../../ops/order-set.ts'
 import { entriesOf, type OperatorOrigin } from '../acting.ts'
-import type { OperatorDeps } from '../deps.ts'
 import { type connectionReadAgain, presentReadAgain } from '../reading-records.ts'
 import { type orderRow, presentOrderRow } from '../records.ts'
-import type { Ending, ReadingAgain } from './changes.ts'
+import type { OrderEnd, ReadingAgain } from './changes.ts'
 
-export type PerformingDeps = Pick<OperatorDeps, 'app' | 'settling'>
+export interface PerformingDeps {
+  readonly app: AppDeps
+  readonly settling: SettlingPorts['settling']
+}
 export type EndedRow = Static<typeof orderRow>
 export type ReadRows = Static<typeof connectionReadAgain>
 
 /** Ends the order here. @throws ServiceError order_not_found, order_not_settled */
-export async function endHere(deps: PerformingDeps, ending: Ending, by: OperatorOrigin, signal: AbortSignal): Promise<EndedRow> {
-  const { orderId, because, isUnseen } = ending
+export async function endHere(deps: PerformingDeps, orderEnd: OrderEnd, by: OperatorOrigin, signal: AbortSignal): Promise<EndedRow> {
+  const { orderId, because, isUnseen } = orderEnd
   return presentOrderRow(await endNeverReceived(settlingPorts(deps), orderId, { because, isUnseen }, entriesOf(deps, by), signal))
 }
 
