@@ -24,6 +24,19 @@ export function lagText({ updates, users, is_lower_bound: isLowerBound }: Webhoo
   return isLowerBound ? `at least ${of}` : of
 }
 
+/**
+ * The parts of an id or a name between which a line may end: a UUID in its middle, other words after every twenty characters. At hyphens
+ * between letters browsers end lines by themselves. Amounts are not given to it: a broken one can be read as another.
+ */
+export function partsOf(text: string): readonly string[] {
+  return text
+    .split(HALF_OF_UUID)
+    .flatMap(part => part.split(/(?<=-)(?=[a-z])/i))
+    .flatMap(word => (word.length <= WORD_MAX ? [word] : (word.match(/.{1,20}/gsu) ?? [])))
+}
+
+const WORD_MAX = 24
+const HALF_OF_UUID = /(?<=\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-)(?=[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<=:)(?=[0-9a-f]{8}-)/
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
 

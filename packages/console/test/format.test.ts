@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { counted, durationText, localTime, microsecondsOf, shown, tookText, wholeMicroseconds } from '../src/format.ts'
+import { counted, durationText, lagText, localTime, microsecondsOf, partsOf, shown, tookText, wholeMicroseconds } from '../src/format.ts'
 
 test('null is shown as unknown, or as what it means, and never as zero or nothing', () => {
   for (const value of [null, undefined]) assert.equal(shown(value), 'unknown')
@@ -11,6 +11,28 @@ test('null is shown as unknown, or as what it means, and never as zero or nothin
   for (const count of [null, undefined]) assert.equal(counted(count), 'unknown')
   assert.equal(counted(0), '0')
   assert.equal(counted(1_234_567), '1,234,567')
+})
+
+test('what an endpoint is behind by is said with its bound, and none is not zero of at least', () => {
+  const text = (updates: number, users: number, is_lower_bound = false) => lagText({ updates, users, is_lower_bound, oldest_at: null })
+  assert.deepEqual([text(0, 0), text(1, 1), text(1_200, 30)], ['none', '1 update of 1 user', '1,200 updates of 30 users'])
+  assert.deepEqual([text(0, 0, true), text(10_000, 9, true)], ['at least 0 updates of 0 users', 'at least 10,000 updates of 9 users'])
+})
+
+test('a line may end within an id or a long name, and nothing is lost', () => {
+  const uuid = '01a2239f-077c-7000-9ba7-22d029c70b3d'
+  assert.deepEqual(partsOf(uuid), ['01a2239f-077c-7000-', '9ba7-22d029c70b3d'])
+  assert.deepEqual(partsOf(`platform:${uuid}`), ['platform:', '01a2239f-077c-7000-', '9ba7-22d029c70b3d'])
+  for (const text of ['AAPL', 'order-3-1795893960691', '', '2001:db8::1', 'operator root@vm'])
+    assert.deepEqual(partsOf(text).join(''), text)
+  for (const text of [`msg_${'a'.repeat(43)}`, 'w'.repeat(60), 'henrietta-worthington-the-elder-985', '🦜'.repeat(30)]) {
+    assert.equal(partsOf(text).join(''), text)
+    assert.ok(
+      partsOf(text).every(part => part.length <= 40 && !part.endsWith('\ud83e')),
+      text
+    )
+    assert.ok(partsOf(text).length > 1)
+  }
 })
 
 test('decimals keep every digit', () => {

@@ -7,7 +7,7 @@ import { Facts } from '../parts/facts.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Status, Time, Value } from '../parts/values.tsx'
+import { Name, Status, Time, Value } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const REQUEST = get('/audit', {})
@@ -15,9 +15,18 @@ const REQUEST = get('/audit', {})
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'Place', isNumber: true, cell: entry => entry.position },
   { name: 'Time', cell: entry => <Time at={entry.at} /> },
-  { name: 'Action', cell: entry => <code>{entry.action}</code> },
-  { name: 'Result', cell: entry => <Status status={entry.result} /> },
-  { name: 'By', cell: ({ actor, detail: { by } }) => (typeof by === 'string' ? `${actor} ${by}` : actor) },
+  {
+    name: 'Action, result',
+    cell: entry => (
+      <>
+        <code>{entry.action}</code>
+        <div>
+          <Status status={entry.result} />
+        </div>
+      </>
+    )
+  },
+  { name: 'By', cell: ({ actor, detail: { by } }) => <Name text={typeof by === 'string' ? `${actor} ${by}` : actor} /> },
   { name: 'Of', cell: entry => <CopyText text={entry.target} what="target" /> },
   { name: 'Address', cell: entry => <Value value={entry.address} nullMeans="none" /> },
   {

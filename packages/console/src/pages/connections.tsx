@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
+import { counted } from '../format.ts'
 import type { OperatorConnection as Connection } from '../generated/admin.ts'
 import { NeedsManage } from '../parts/action.tsx'
 import { CopyText } from '../parts/copy.tsx'
@@ -11,7 +12,7 @@ import { usePlatform } from '../parts/platform.ts'
 import { ReadAgain } from '../parts/read-again.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Status, Time, Value } from '../parts/values.tsx'
+import { Name, Status, Time } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const route = getRouteApi('/connections')
@@ -41,20 +42,11 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
     name: 'User',
     cell: connection => (
       <Link to="/users/$userKey" params={{ userKey: connection.user_key }}>
-        {connection.user_id}
+        <Name text={connection.user_id} />
       </Link>
     )
   },
-  {
-    name: 'Status',
-    cell: ({ status, broken_reason: reason }) => (
-      <>
-        <Status status={status} />
-        {reason !== null && <div className="hint">{reason}</div>}
-      </>
-    )
-  },
-  { name: 'Health', cell: connection => <Health connection={connection} /> },
+  { name: 'Status, health', cell: connection => <StatusAndHealth connection={connection} /> },
   {
     name: 'Accounts',
     cell: ({ accounts }) =>
@@ -65,11 +57,6 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
           </CopyText>
         </div>
       ))
-  },
-  {
-    name: 'Left out',
-    isNumber: true,
-    cell: connection => <Value value={connection.records_left_out} nullMeans="unknown" />
   },
   { name: 'Last confirmed', cell: ({ confirmed_at: at }) => <Confirmed at={at} /> },
   {
@@ -88,23 +75,26 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
 /** Of each kind of records, all accounts together. */
 function Confirmed({ at }: { readonly at: Connection['confirmed_at'] }): ReactNode {
   return (['balances', 'positions', 'orders'] as const).map(kind => (
-    <div key={kind}>
+    <div key={kind} className="wraps">
       <span className="hint">{kind}</span> <Time at={at[kind]} nullMeans="never" />
     </div>
   ))
 }
 
-function Health({ connection }: { readonly connection: Connection }): ReactNode {
-  const { health, health_reason: reason, health_since: since, health_is_intended: isIntended } = connection
+function StatusAndHealth({ connection }: { readonly connection: Connection }): ReactNode {
+  const { status, broken_reason: why, health, health_reason: reason, health_since: since, records_left_out: leftOut } = connection
   return (
     <>
-      <Status status={health} nullMeans="its node did not answer" isWarning={isIntended === false} />
+      <Status status={status} />, <Status status={health} nullMeans="health unknown" isWarning={connection.health_is_intended === false} />
       {since !== null && (
         <div className="hint">
           since <Time at={since} />
         </div>
       )}
-      {reason !== null && <div className="hint">{reason}</div>}
+      {why !== null && <div className="hint reason">{why}</div>}
+      {/* Of a broken connection both say the same. */}
+      {reason !== null && reason !== why && <div className="hint reason">{reason}</div>}
+      <div className="hint reason">{health === null ? 'Its node did not answer.' : `Records left out: ${counted(leftOut)}.`}</div>
     </>
   )
 }

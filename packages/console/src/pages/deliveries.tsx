@@ -9,7 +9,7 @@ import { FilterForm } from '../parts/filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Time, Value } from '../parts/values.tsx'
+import { Id, Time, Value } from '../parts/values.tsx'
 import { PAGE_ROWS, useList } from '../reads.ts'
 
 const route = getRouteApi('/deliveries')
@@ -20,16 +20,25 @@ const FILTERS = [
 
 /** Of every list of attempts. */
 export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
-  { name: 'Started', cell: delivery => <Time at={delivery.started_at} /> },
   {
-    name: 'Outcome',
-    cell: ({ failure }) => <span className={`status ${failure === null ? 'good' : 'bad'}`}>{failure ?? 'delivered'}</span>
+    name: 'Started',
+    cell: delivery => (
+      <>
+        <Time at={delivery.started_at} />
+        <div className="hint">took {tookText(delivery.took_ms)}</div>
+      </>
+    )
   },
-  { name: 'Status', isNumber: true, cell: delivery => <Value value={delivery.status} nullMeans="no answer" /> },
-  { name: 'Attempt', isNumber: true, cell: delivery => delivery.attempt },
-  { name: 'Took', isNumber: true, cell: delivery => tookText(delivery.took_ms) },
-  { name: 'Next', cell: delivery => <Time at={delivery.retry_at} nullMeans="none" /> },
-  { name: 'Reason', cell: delivery => delivery.reason },
+  { name: 'Outcome', cell: delivery => <Outcome delivery={delivery} /> },
+  {
+    name: 'Reason',
+    cell: ({ reason, attempt }) => (
+      <>
+        {reason}
+        <div className="hint">attempt {attempt}</div>
+      </>
+    )
+  },
   {
     name: 'Seq',
     cell: ({ from_seq: from, to_seq: to }) =>
@@ -42,13 +51,28 @@ export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
         <Value value={null} nullMeans="test message" />
       ) : (
         <Link to="/deliveries" search={{ user }}>
-          <code>{user}</code>
+          <Id text={user} />
         </Link>
       )
   },
   { name: 'Message', cell: delivery => <CopyText text={delivery.message_id} what="message id" /> },
   { name: 'Endpoint', cell: delivery => <CopyText text={delivery.endpoint_id} what="endpoint id" /> }
 ]
+
+function Outcome({ delivery: { failure, status, retry_at: retryAt } }: { readonly delivery: Delivery }): ReactNode {
+  return (
+    <>
+      <span className={`status ${failure === null ? 'good' : 'bad'}`}>{failure ?? 'delivered'}</span>{' '}
+      <Value value={status} nullMeans="no answer" />
+      {failure !== null && (
+        <div className="hint">
+          {retryAt === null ? 'not tried again' : 'again at '}
+          {retryAt !== null && <Time at={retryAt} />}
+        </div>
+      )}
+    </>
+  )
+}
 
 /** The page of deliveries. */
 export function DeliveriesPage(): ReactNode {

@@ -10,7 +10,7 @@ import { Page } from '../parts/page.tsx'
 import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Status, Time, Value } from '../parts/values.tsx'
+import { Id, Name, Status, Time, Value } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const route = getRouteApi('/orders')
@@ -25,25 +25,47 @@ export const ORDER_COLUMNS: readonly Column<Order>[] = [
   {
     name: 'Order',
     cell: order => (
-      <Link to="/orders/$orderId" params={{ orderId: order.order_id }}>
-        <code>{order.cl_order_id}</code>
-      </Link>
+      <>
+        <Link to="/orders/$orderId" params={{ orderId: order.order_id }}>
+          <Id text={order.cl_order_id} />
+        </Link>
+        <div className="hint">{order.broker}</div>
+      </>
     )
   },
-  { name: 'Status', cell: order => <Status status={order.normalized_status} /> },
-  { name: 'Submission', cell: order => <Status status={order.submission.state} /> },
+  {
+    name: 'Status',
+    cell: order => (
+      <>
+        <Status status={order.normalized_status} />
+        <div className="hint">
+          <Status status={order.submission.state} />
+        </div>
+      </>
+    )
+  },
   { name: 'Side', cell: order => order.side },
   { name: 'Symbol', cell: order => <Value value={order.symbol} nullMeans="several legs" /> },
   { name: 'Quantity', isNumber: true, cell: order => <Quantity order={order} /> },
   { name: 'Filled', isNumber: true, cell: order => order.filled_qty },
-  { name: 'Type', cell: order => `${order.order_type} ${order.order_tif}` },
-  { name: 'Limit', isNumber: true, cell: order => <Value value={order.order_limit_price} nullMeans="none" /> },
-  { name: 'Broker', cell: order => order.broker },
+  {
+    name: 'Type',
+    cell: ({ order_type: type, order_tif: tif, order_limit_price: limit }) => (
+      <>
+        {type} {tif}
+        {limit !== null && (
+          <div>
+            at <Value value={limit} />
+          </div>
+        )}
+      </>
+    )
+  },
   {
     name: 'User',
     cell: order => (
       <Link to="/users/$userKey" params={{ userKey: order.user_key }}>
-        {order.user_id}
+        <Name text={order.user_id} />
       </Link>
     )
   },

@@ -10,7 +10,7 @@ import { Page } from '../parts/page.tsx'
 import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Time, Value } from '../parts/values.tsx'
+import { Id, Missing, Name, Time } from '../parts/values.tsx'
 import { PAGE_ROWS, useList } from '../reads.ts'
 
 const route = getRouteApi('/requests')
@@ -23,8 +23,28 @@ const FILTERS = [
 ] as const
 
 const COLUMNS: readonly Column<AnsweredRequest>[] = [
-  { name: 'Time', cell: request => <Time at={request.at} /> },
-  { name: 'Status', isNumber: true, cell: ({ status }) => <span className={`status ${status >= 400 ? 'bad' : 'plain'}`}>{status}</span> },
+  {
+    name: 'Time',
+    cell: request => (
+      <>
+        <Time at={request.at} />
+        <div className="hint">took {tookText(request.took_ms)}</div>
+      </>
+    )
+  },
+  {
+    name: 'Status',
+    cell: ({ status, code }) => (
+      <>
+        <span className={`status ${status >= 400 ? 'bad' : 'plain'}`}>{status}</span>
+        {code !== null && (
+          <div>
+            <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
+          </div>
+        )}
+      </>
+    )
+  },
   {
     name: 'Request',
     cell: request => (
@@ -34,25 +54,33 @@ const COLUMNS: readonly Column<AnsweredRequest>[] = [
     )
   },
   {
-    name: 'Code',
-    cell: ({ code }) =>
-      code === null ? <Value value={null} nullMeans="none" /> : <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
+    name: 'Platform, user',
+    cell: ({ platform_id: platform, user_key: user }) => (
+      <>
+        {platform === null ? <Missing means="no platform" /> : <Id text={platform} />}
+        <div>
+          {user === null ? (
+            <Missing means="no user" />
+          ) : (
+            <Link to="/users/$userKey" params={{ userKey: user }}>
+              <Id text={user} />
+            </Link>
+          )}
+        </div>
+      </>
+    )
   },
-  { name: 'Took', isNumber: true, cell: request => tookText(request.took_ms) },
-  { name: 'Platform', cell: request => <Value value={request.platform_id} nullMeans="none" /> },
   {
-    name: 'User',
-    cell: ({ user_key: user }) =>
-      user === null ? (
-        <Value value={null} nullMeans="none" />
-      ) : (
-        <Link to="/users/$userKey" params={{ userKey: user }}>
-          <code>{user}</code>
-        </Link>
-      )
+    name: 'Address, node',
+    cell: request => (
+      <>
+        <Name text={request.address} />
+        <div className="hint">
+          <Name text={request.node} />
+        </div>
+      </>
+    )
   },
-  { name: 'Address', cell: request => request.address },
-  { name: 'Node', cell: request => request.node },
   { name: 'Request id', cell: request => <CopyText text={request.request_id} what="request id" /> },
   requestColumn(
     request => `request ${request.request_id}`,

@@ -12,7 +12,7 @@ import { usePlatform } from '../parts/platform.ts'
 import { requestColumn } from '../parts/request-column.tsx'
 import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
-import { Time } from '../parts/values.tsx'
+import { Name, Time } from '../parts/values.tsx'
 import { useList } from '../reads.ts'
 
 const route = getRouteApi('/users')
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<OperatorUser>[] = [
     cell: user => (
       <CopyText text={user.user_id} what="user id">
         <Link to="/users/$userKey" params={{ userKey: user.user_key }}>
-          {user.user_id}
+          <Name text={user.user_id} />
         </Link>
       </CopyText>
     )

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { type ApiRequest, asCurl, asTypeScript } from '../snippets.ts'
 import { Icon } from './icon.tsx'
+import { Id } from './values.tsx'
 
 type Outcome = 'copied' | 'refused'
 const SHOWN_MS = 2_000
@@ -41,7 +42,7 @@ export function CopyText({
   const [outcome, copy] = useCopy()
   return (
     <span className="copied">
-      {children ?? <code>{text}</code>}
+      {children ?? <Id text={text} />}
       <Button className="copy" aria-label={`Copy ${what} ${text}`} onPress={() => copy(text)}>
         <Icon name={outcome ?? 'copy'} />
       </Button>

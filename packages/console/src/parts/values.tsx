@@ -1,6 +1,7 @@
 // How single values of records are shown.
-import type { ReactNode } from 'react'
-import { localTime, shown, UNKNOWN } from '../format.ts'
+import { Fragment, type ReactNode } from 'react'
+import { localTime, partsOf, shown, UNKNOWN } from '../format.ts'
+import { distinctIds } from '../row-ids.ts'
 
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -12,6 +13,32 @@ export function Missing({ means = UNKNOWN }: { readonly means?: string | undefin
 /** Any value as text; decimals as they came. */
 export function Value({ value, nullMeans }: { readonly value: unknown; readonly nullMeans?: string }): ReactNode {
   return value === null || value === undefined ? <Missing means={nullMeans} /> : <span className="value">{shown(value)}</span>
+}
+
+/** A name or an id, whose lines may end where {@link partsOf} says. */
+export function Name({ text }: { readonly text: string }): ReactNode {
+  const [first, ...more] = partsOf(text)
+  const keys = distinctIds(more)
+  return (
+    <span className="wraps">
+      {first}
+      {more.map((part, at) => (
+        <Fragment key={keys[at]}>
+          <wbr />
+          {part}
+        </Fragment>
+      ))}
+    </span>
+  )
+}
+
+/** An id. */
+export function Id({ text }: { readonly text: string }): ReactNode {
+  return (
+    <code>
+      <Name text={text} />
+    </code>
+  )
 }
 
 /** A time in the zone of this browser; the recorded text is in its title. */
