@@ -105,7 +105,7 @@ export interface WebhookCursorStore {
   lag(endpoint: Pick<WebhookEndpoint, 'endpointId' | 'filter'>): Promise<WebhookLag>
 }
 
-/** Counting an endpoint's lag ends at so many users whose logs go on after their cursors, and so many events that a filter was asked about. */
+/** Counting an endpoint's lag ends at so many users with events after their cursors, and so many events that a filter was asked about. */
 export const LAG_USERS_MAX = 10_000
 export const LAG_EVENTS_MAX = 10_000
 

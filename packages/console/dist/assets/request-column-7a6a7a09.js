@@ -1,1 +1,0 @@
-import{o as e}from"./page-102be7cc.js";import{t}from"./jsx-runtime-f264936c.js";var n=t();function r(t,r){return{name:`Copy as`,cell:i=>(0,n.jsx)(e,{request:r(i),what:t(i)})}}export{r as t};
