@@ -26,16 +26,19 @@ export interface Bars {
   readonly asOf: string
 }
 
-/** The newest bars of a series. `nowMs`: the present as the browser has it, in milliseconds since the epoch. @throws Refusal */
-export async function firstBars(series: Series, nowMs: number, signal: AbortSignal): Promise<Bars> {
-  const lengthMs = INTERVALS[series.interval] * BARS_MAX
+/** Reads all bars that start in a window, given in milliseconds since the epoch. @throws Refusal */
+export type ReadBars = (fromMs: number, toMs: number) => Promise<Bars>
+
+/** The newest bars of an interval. `nowMs`: the present as the browser has it, in milliseconds since the epoch. @throws Refusal */
+export async function firstBars(readBars: ReadBars, interval: Interval, nowMs: number): Promise<Bars> {
+  const lengthMs = INTERVALS[interval] * BARS_MAX
   let presentMs = nowMs
   let found: Bars = { bars: [], asOf: '' }
   for (const times of WIDER) {
-    found = await barsBetween(series, presentMs - lengthMs * times, presentMs + lengthMs, signal)
+    found = await readBars(presentMs - lengthMs * times, presentMs + lengthMs)
     const asOfMs = Date.parse(found.asOf)
     // The sandbox's clock can be days ahead of this browser's.
-    if (Math.abs(asOfMs - presentMs) > lengthMs / 2) found = await barsBetween(series, asOfMs - lengthMs * times, asOfMs + lengthMs, signal)
+    if (Math.abs(asOfMs - presentMs) > lengthMs / 2) found = await readBars(asOfMs - lengthMs * times, asOfMs + lengthMs)
     presentMs = asOfMs
     if (found.bars.length >= BARS_MAX / 2) break
   }
@@ -43,25 +46,31 @@ export async function firstBars(series: Series, nowMs: number, signal: AbortSign
 }
 
 /** The same, after they were read before. @throws Refusal */
-export async function furtherBars(series: Series, { bars, asOf }: Bars, signal: AbortSignal): Promise<Bars> {
-  const lengthMs = INTERVALS[series.interval] * BARS_MAX
+export async function furtherBars(readBars: ReadBars, interval: Interval, { bars, asOf }: Bars): Promise<Bars> {
+  const lengthMs = INTERVALS[interval] * BARS_MAX
   const asOfMs = Date.parse(asOf)
   const last = bars.at(-1)
-  const from = last === undefined ? asOfMs - lengthMs : Date.parse(last.start)
-  return merged(bars, await barsBetween(series, from, asOfMs + lengthMs, signal))
+  // A bar that is older than the window is closed, and nothing began between it and what was the present.
+  const from = Math.max(asOfMs - lengthMs, last === undefined ? 0 : Date.parse(last.start))
+  const found = await readBars(from, asOfMs + lengthMs)
+  const isPassedOver = Date.parse(found.asOf) - asOfMs > lengthMs
+  // The sandbox's clock was set forward, beyond what was read.
+  return isPassedOver ? await firstBars(readBars, interval, Date.parse(found.asOf)) : merged(bars, found)
 }
 
-async function barsBetween(series: Series, fromMs: number, toMs: number, signal: AbortSignal): Promise<Bars> {
+/** Reads the bars of a series. */
+export function readerOf({ userKey, connectionId, symbol, interval }: Series, signal: AbortSignal): ReadBars {
   const path = '/sandbox/users/{user_key}/connections/{connection_id}/market-data/bars'
-  const parts = { user_key: series.userKey, connection_id: series.connectionId }
-  const { symbol, interval } = series
-  const [from, end] = [fromMs, toMs].map(ms => new Date(ms).toISOString())
-  const bars: MarketBar[] = []
-  for (let start = from; ; ) {
-    const page: MarketBars = await read(get(path, parts, { symbol, interval, start, end, limit: '5000' }), signal)
-    bars.push(...page.bars)
-    if (page.next_start === null) return { bars, asOf: page.as_of }
-    start = page.next_start
+  const parts = { user_key: userKey, connection_id: connectionId }
+  return async (fromMs, toMs) => {
+    const end = new Date(toMs).toISOString()
+    const bars: MarketBar[] = []
+    for (let start = new Date(fromMs).toISOString(); ; ) {
+      const page: MarketBars = await read(get(path, parts, { symbol, interval, start, end, limit: '5000' }), signal)
+      bars.push(...page.bars)
+      if (page.next_start === null) return { bars, asOf: page.as_of }
+      start = page.next_start
+    }
   }
 }
 

@@ -7,8 +7,16 @@ import { serveText } from '../../../ops/static-text.ts'
 import { DIST } from '../served-client.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
+interface Assets {
+  readonly folder: URL
+  /** Where its files are below `/docs/live`; absent: there. */
+  readonly below?: string
+  readonly suffix: string
+  readonly type: string
+}
+
 /** Folders whose files are served unchanged. */
-const ASSETS: readonly { folder: URL; below?: string; suffix: string; type: string }[] = [
+const ASSETS: readonly Assets[] = [
   { folder: new URL('./style/', import.meta.url), suffix: '.css', type: 'text/css' },
   { folder: new URL('./client/', import.meta.url), suffix: '.js', type: 'text/javascript' },
   // What the console shares.
