@@ -67,7 +67,7 @@ test('the newest bars are found where the clock of the sandbox is ahead, and whe
   assert.deepEqual(lastOf(await firstBars(empty.readBars, '1m', START_MS + 3_000 * 60_000)), [0, undefined])
 })
 
-test('they are read from the last one on, in bounded windows, and anew where the clock has passed them over', async () => {
+test('they are read from the last one on, in bounded windows, and from the beginning where the clock has passed them over', async () => {
   const { readBars, windows, state } = market(upTo(200_000), 1_000)
   const first = await firstBars(readBars, '1m', START_MS + 1_000 * 60_000)
   state.presentMinute = 1_001
