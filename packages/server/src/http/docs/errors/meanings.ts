@@ -191,8 +191,10 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
     again: 'changed'
   },
   sandbox_absent: {
-    meaning: 'In the API for operators only: the service did not start the sandbox itself, so it does not control it.',
-    remedy: 'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again.',
+    meaning:
+      'In the API for operators only: the service did not start the sandbox itself, so it does not control it; or the one it started has ended.',
+    remedy:
+      'Use the control API of that sandbox, on its machine; or offer a broker in the sandbox and start the service again, which starts the sandbox too.',
     again: 'changed'
   },
   sandbox_refused: {
