@@ -203,7 +203,7 @@ describe('changes in the console', () => {
     await ask('Add an account to shown', { 'Cash, in US dollars': '5' }, 'Add an account')
     await dialog.getByText(/crypto, SB\d+ margin$/).waitFor()
     await close()
-    await ask('End the grants of shown', {}, 'End grants')
+    await ask('End grants of shown', {}, 'End grants')
     await dialog.getByText('0 grants have ended.').waitFor()
     await close()
     await ask('Set how long tokens live…', { 'Access tokens, in seconds': '600' }, 'Set how long tokens live')

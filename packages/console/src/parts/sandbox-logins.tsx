@@ -140,7 +140,7 @@ function EndGrants({ username }: { readonly username: string }): ReactNode {
     <Action
       scope="sandbox"
       label="End grants"
-      name={`End the grants of ${username}`}
+      name={`End grants of ${username}`}
       title={`End the grants of ${username}`}
       effect="As if the user had withdrawn them at the broker: connections are BROKEN when they are next used."
       fields={
