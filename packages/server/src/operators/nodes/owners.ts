@@ -1,11 +1,11 @@
 // Changes that only the owner of a user makes, at whichever node an operator asks for them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Log } from '@trunkline/core/ports/log'
-import { BODY_BYTES_MAX } from '../../http/body.ts'
 import { type ForeignRequest, type Forwarder, NoAnswer, type OwnersAnswer } from '../../http/forwarder.ts'
 import { BETWEEN_NODES, passedOnOf } from '../../http/passed-on.ts'
 import { problemOf } from '../../http/problems.ts'
@@ -27,6 +27,8 @@ import { type EndedRow, endedByOperator, endHere, type PerformingDeps, type Read
 /** How long an owner is waited for: it gives up asking brokers a little earlier, and says so. */
 const ANSWER_MS = ASKING_MS + 5_000
 const REFUSED = 409
+/** Nothing was done: it is of a version that this one does not know. */
+const UNREADABLE = 400
 const MESSAGE_MAX = 4_000
 /** It counts for no platform. */
 const NO_ALLOWANCE = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: null }
@@ -103,18 +105,17 @@ export class OwnersChanges {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { app } = this.#deps
+    const { ownership, log } = this.#deps.app
+    const passed = await passedChangeOf(request)
+    if (passed instanceof Malformed) return answer(response, UNREADABLE, { message: passed.message })
+    const { operator, userKey, change } = passed
+    if (this.#isStopping || ownership.ownerOf(userKey).kind !== 'this')
+      return void response.writeHead(503, { [BETWEEN_NODES.notExecuted]: '1' }).end()
+    const by = { operator, ip: passedOnOf(request)?.address ?? '', requestId: String(request.headers['x-request-id'] ?? '') }
     try {
-      const { operator, userKey, change } = readPassedChange(parseJson((await bodyOf(request)).toString('utf8')))
-      if (this.#isStopping || app.ownership.ownerOf(userKey).kind !== 'this') {
-        response.writeHead(503, { [BETWEEN_NODES.notExecuted]: '1' }).end()
-        return
-      }
-      const by = { operator, ip: passedOnOf(request)?.address ?? '', requestId: String(request.headers['x-request-id'] ?? '') }
       answer(response, 200, await this.#performed(change, by, response))
     } catch (cause) {
-      if (cause instanceof Malformed) answer(response, 400, { message: cause.message })
-      else answer(response, REFUSED, refusalOf(cause, app.log))
+      answer(response, REFUSED, refusalOf(cause, log))
     }
   }
 }
@@ -137,7 +138,7 @@ function refusalOf(cause: unknown, log: Log): OwnersRefusal {
 /** The owner's refusal, as the operator is to have it. */
 function refusedBy({ status, body }: OwnersAnswer): ServiceError {
   // It knows no such path, or no such change.
-  if (status === 404 || status === 400) {
+  if (status === 404 || status === UNREADABLE) {
     const message = 'The node that owns the user has a version that takes no such change from other nodes; nothing was done.'
     return new ServiceError('store_unavailable', `${message} Try again once all nodes have the same version.`)
   }
@@ -160,14 +161,11 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body))
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) throw new Malformed('change', 'bytes', typeof chunk)
-    length += chunk.length
-    if (length > BODY_BYTES_MAX) throw new Malformed('change', `at most ${BODY_BYTES_MAX} bytes`, length)
-    chunks.push(chunk)
+/** The change; Malformed if it is none that this version knows. The link bounds the length of a request. */
+async function passedChangeOf(request: IncomingMessage): Promise<PassedChange | Malformed> {
+  try {
+    return readPassedChange(parseJson((await buffer(request)).toString('utf8')))
+  } catch (cause) {
+    return cause instanceof Malformed ? cause : new Malformed('change', 'a whole JSON document', String(cause))
   }
-  return Buffer.concat(chunks, length)
 }
