@@ -25,13 +25,14 @@ export function lagText({ updates, users, is_lower_bound: isLowerBound }: Webhoo
 }
 
 /**
- * The parts of an id or a name between which a line may end: a UUID in its middle, other words after every twenty characters. At hyphens
- * between letters browsers end lines by themselves. Amounts are not given to it: a broken one can be read as another.
+ * The parts of a long id or name between which a line may end: a UUID in its middle, others at hyphens before letters, and what is long then
+ * after every twenty characters. Amounts are not given to it: a broken one can be read as another.
  */
 export function partsOf(text: string): readonly string[] {
+  if (text.length <= WORD_MAX) return [text]
   return text
     .split(HALF_OF_UUID)
-    .flatMap(part => part.split(/(?<=-)(?=[a-z])/i))
+    .flatMap(part => (part.length <= WORD_MAX ? [part] : part.split(/(?<=-)(?=[a-z])|(?<= )/i)))
     .flatMap(word => (word.length <= WORD_MAX ? [word] : (word.match(/.{1,20}/gsu) ?? [])))
 }
 

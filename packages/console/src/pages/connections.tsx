@@ -75,7 +75,7 @@ export const CONNECTION_COLUMNS: readonly Column<Connection>[] = [
 /** Of each kind of records, all accounts together. */
 function Confirmed({ at }: { readonly at: Connection['confirmed_at'] }): ReactNode {
   return (['balances', 'positions', 'orders'] as const).map(kind => (
-    <div key={kind} className="wraps">
+    <div key={kind} className="confirmed">
       <span className="hint">{kind}</span> <Time at={at[kind]} nullMeans="never" />
     </div>
   ))
@@ -94,7 +94,8 @@ function StatusAndHealth({ connection }: { readonly connection: Connection }): R
       {why !== null && <div className="hint reason">{why}</div>}
       {/* Of a broken connection both say the same. */}
       {reason !== null && reason !== why && <div className="hint reason">{reason}</div>}
-      <div className="hint reason">{health === null ? 'Its node did not answer.' : `Records left out: ${counted(leftOut)}.`}</div>
+      {health === null && <div className="hint reason">Its node did not answer.</div>}
+      {leftOut !== null && leftOut > 0 && <div className="hint reason">Records left out: {counted(leftOut)}.</div>}
     </>
   )
 }

@@ -35,7 +35,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
     cell: ({ reason, attempt }) => (
       <>
         {reason}
-        <div className="hint">attempt {attempt}</div>
+        <div className="hint">attempt&nbsp;{attempt}</div>
       </>
     )
   },

@@ -21,11 +21,11 @@ export function Name({ text }: { readonly text: string }): ReactNode {
   const keys = distinctIds(more)
   return (
     <span className="wraps">
-      {first}
+      <span>{first}</span>
       {more.map((part, at) => (
         <Fragment key={keys[at]}>
           <wbr />
-          {part}
+          <span>{part}</span>
         </Fragment>
       ))}
     </span>
