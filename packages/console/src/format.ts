@@ -25,19 +25,21 @@ export function lagText({ updates, users, is_lower_bound: isLowerBound }: Webhoo
 }
 
 /**
- * The parts of a long id or name between which a line may end: a UUID in its middle, others at hyphens before letters, and what is long then
- * after every twenty characters. Amounts are not given to it: a broken one can be read as another.
+ * The parts of a long id or name between which a line may end: a UUID in three, others at hyphens before letters, and what is long then after
+ * every sixteen characters. Amounts are not given to it: a broken one can be read as another.
  */
 export function partsOf(text: string): readonly string[] {
   if (text.length <= WORD_MAX) return [text]
   return text
-    .split(HALF_OF_UUID)
+    .split(WITHIN_UUID)
     .flatMap(part => (part.length <= WORD_MAX ? [part] : part.split(/(?<=-)(?=[a-z])|(?<= )/i)))
-    .flatMap(word => (word.length <= WORD_MAX ? [word] : (word.match(/.{1,20}/gsu) ?? [])))
+    .flatMap(word => (word.length <= WORD_MAX ? [word] : (word.match(/.{1,16}/gsu) ?? [])))
 }
 
-const WORD_MAX = 24
-const HALF_OF_UUID = /(?<=\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-)(?=[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<=:)(?=[0-9a-f]{8}-)/
+const WORD_MAX = 20
+/** Before the third and the fifth group, and between a kind and its id. */
+const WITHIN_UUID =
+  /(?<=\b[0-9a-f]{8}-[0-9a-f]{4}-)(?=[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<=\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-)(?=[0-9a-f]{12}\b)|(?<=:)(?=[0-9a-f]{8}-)/
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
 

@@ -1,1 +1,0 @@
-import{o as e}from"./page-fce6260b.js";import{_ as t}from"./values-9c261799.js";var n=t();function r(t,r){return{name:`Copy as`,cell:i=>(0,n.jsx)(e,{request:r(i),what:t(i)})}}export{r as t};
