@@ -1,1 +1,0 @@
-function e(e){let t=[];for(let n in e)t.push(n);return t}export{e as t};
