@@ -3,7 +3,9 @@ import type { Changes, Reads } from './generated/admin.ts'
 import { type ApiRequest, targetOf } from './snippets.ts'
 
 export const API = '/admin/v1'
-const TIMEOUT_MS = 40_000
+const READ_MS = 40_000
+/** The service may take a minute for a change of the sandbox, and a change that is given up here has an unknown outcome. */
+const CHANGE_MS = 75_000
 
 /** A request that was refused, or that was not answered (`status` 0). */
 export class Refusal extends Error {
@@ -24,9 +26,9 @@ export class Refusal extends Error {
   }
 }
 
-/** True for an answer that says that there is no session, or that it has ended. */
+/** True for an answer that says that there is no session, or that it has ended: not each 401, since a missing scope has that status too. */
 export function isSignedOut(error: unknown): boolean {
-  return error instanceof Refusal && error.status === 401
+  return error instanceof Refusal && error.code === 'credentials_invalid'
 }
 
 /**
@@ -46,7 +48,7 @@ export async function send(request: ApiRequest, signal?: AbortSignal): Promise<u
       ...(body === undefined ? {} : { 'content-type': 'application/json' })
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])])
+    signal: AbortSignal.any([AbortSignal.timeout(method === 'GET' ? READ_MS : CHANGE_MS), ...(signal === undefined ? [] : [signal])])
   }).catch((cause: unknown) => {
     signal?.throwIfAborted()
     throw unreachable(cause)

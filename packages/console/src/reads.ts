@@ -9,7 +9,7 @@ export const ROWS_MAX = 2_000
 /** Of a page, and of a list that has only one: the most that the service lists at once. */
 export const PAGE_ROWS = 100
 
-/** The session of this browser; an error with status 401 without one. */
+/** The session of this browser; an error for which `isSignedOut` holds without one. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }) => read(get('/session', {}), signal),

@@ -1,5 +1,4 @@
 // The sandbox that the service started: all that the API for operators has of it.
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { change, get } from '../api.ts'
 import { Action } from '../parts/action.tsx'
@@ -10,8 +9,9 @@ import { Logins } from '../parts/sandbox-logins.tsx'
 import { Clock, Prices } from '../parts/sandbox-market.tsx'
 import { Counters, SandboxOrders } from '../parts/sandbox-orders.tsx'
 import { Streams } from '../parts/sandbox-streams.tsx'
+import { NeedsScope, useMay } from '../parts/scopes.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
-import { sessionQuery, useRecord } from '../reads.ts'
+import { useRecord } from '../reads.ts'
 import { useIsUsed } from '../use-of-page.ts'
 
 const REQUEST = get('/sandbox', {})
@@ -19,17 +19,14 @@ const REFRESH_MS = 5_000
 
 /** The page of the sandbox. Without the scope it names what is needed, and asks for nothing. */
 export function SandboxPage(): ReactNode {
-  const mayControl = useQuery(sessionQuery).data?.scopes.includes('sandbox') === true
+  const mayControl = useMay('sandbox')
   return (
     <Page title="Sandbox" request={mayControl ? REQUEST : undefined}>
       {mayControl ? (
         <Controls />
       ) : (
         <Empty>
-          <p>
-            This page needs the scope <code>sandbox</code>, which this session does not have. A link with it:{' '}
-            <code>npm run cli -- operator link --scope read --scope sandbox</code>.
-          </p>
+          <NeedsScope scope="sandbox" />
         </Empty>
       )}
     </Page>

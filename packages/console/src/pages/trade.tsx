@@ -1,12 +1,12 @@
 // Trading in the sandbox for one user: the chart, the ticket, and what the accounts have.
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { get } from '../api.ts'
 import { Page } from '../parts/page.tsx'
+import { NeedsScope, useMay } from '../parts/scopes.tsx'
 import { Empty, Failure, Reading } from '../parts/states.tsx'
 import { TradingParts } from '../parts/trading-parts.tsx'
-import { sessionQuery, useRecord } from '../reads.ts'
+import { useRecord } from '../reads.ts'
 
 const route = getRouteApi('/trade')
 const FIRST_SYMBOL = 'AAPL'
@@ -14,7 +14,7 @@ const FIRST_SYMBOL = 'AAPL'
 /** The page. Without a user or the scope it says what is needed, and asks for nothing. */
 export function TradePage(): ReactNode {
   const { user } = route.useSearch()
-  const mayTrade = useQuery(sessionQuery).data?.scopes.includes('sandbox') === true
+  const mayTrade = useMay('sandbox')
   if (!mayTrade || user === undefined) return <Page title="Trade">{mayTrade ? <NoUser /> : <NoScope />}</Page>
   return <UserTrade key={user} user={user} />
 }
@@ -68,10 +68,7 @@ function NoUser(): ReactNode {
 function NoScope(): ReactNode {
   return (
     <Empty>
-      <p>
-        This page needs the scope <code>sandbox</code>, which this session does not have. A link with it:{' '}
-        <code>npm run cli -- operator link --scope read --scope sandbox</code>.
-      </p>
+      <NeedsScope scope="sandbox" />
     </Empty>
   )
 }

@@ -1,20 +1,14 @@
 // A change: a button, the sentence that says what will happen, and what then did. An answer that was lost is shown as unknown.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { createPortal } from 'react-dom'
-import { type ChangeRequest, carryOut, isOutcomeUnknown, isSignedOut } from '../api.ts'
-import { sessionQuery } from '../reads.ts'
-import { Failure } from './states.tsx'
+import type { ChangeRequest } from '../api.ts'
+import { useDialogs } from './dialogs.tsx'
+import { useMay } from './scopes.tsx'
+import { Unsuccessful, useSentChange } from './sent-change.tsx'
 
 const REASON = 'needs-manage'
-
-type Scope = 'manage' | 'sandbox'
-
-/** Whether the session has the scope of a change. */
-function useMay(scope: Scope): boolean {
-  return useQuery(sessionQuery).data?.scopes.includes(scope) === true
-}
 
 /** Says once, on each page with changes, why they are disabled. */
 export function NeedsManage(): ReactNode {
@@ -28,12 +22,9 @@ export function NeedsManage(): ReactNode {
   )
 }
 
-interface ActionProps<Answer> {
+/** What a dialog says and sends. */
+interface ChangeProps<Answer> {
   readonly label: string
-  /** What names the button where the label does not: in each row of a table, for example. */
-  readonly name?: string
-  /** The scope that it needs; `manage` if absent. */
-  readonly scope?: Scope
   /** On the button that confirms, where that is not the label: it names what is done then. */
   readonly confirm?: string
   /** The heading of the dialog: what is changed. */
@@ -47,47 +38,54 @@ interface ActionProps<Answer> {
   readonly done: (answer: Answer, form: FormData) => ReactNode
 }
 
+interface ActionProps<Answer> extends ChangeProps<Answer> {
+  /** What names the button where the label does not: in each row of a table, for example. */
+  readonly name?: string
+  /** The scope that it needs; `manage` if absent. */
+  readonly scope?: 'manage' | 'sandbox'
+}
+
 /** A button for a change. It stays where it is, disabled, where the session may change nothing. */
 export function Action<Answer>(props: ActionProps<Answer>): ReactNode {
   const { label, name, scope = 'manage' } = props
   const may = useMay(scope)
-  const [isOpen, setIsOpen] = useState(false)
+  const ask = useChangeDialog()
   return (
-    <>
-      <Button
-        className="button"
-        isDisabled={!may}
-        {...(!may && scope === 'manage' && { 'aria-describedby': REASON })}
-        {...(name !== undefined && { 'aria-label': name })}
-        aria-haspopup="dialog"
-        onPress={() => setIsOpen(true)}
-      >
-        {label}…
-      </Button>
-      {isOpen && <ChangeDialog {...props} close={() => setIsOpen(false)} />}
-    </>
+    <Button
+      className="button"
+      isDisabled={!may}
+      {...(!may && scope === 'manage' && { 'aria-describedby': REASON })}
+      {...(name !== undefined && { 'aria-label': name })}
+      aria-haspopup="dialog"
+      onPress={() => ask(props)}
+    >
+      {label}…
+    </Button>
   )
 }
 
+/**
+ * Opens the dialog of a change. What it says and sends is what it was opened with: a record that another operator changes meanwhile
+ * must not turn it into another change.
+ */
+export function useChangeDialog(): <Answer>(change: ChangeProps<Answer>) => void {
+  const open = useDialogs()
+  return change => open(close => <ChangeDialog {...change} close={close} />)
+}
+
 /** Asks once, sends the change, and says what became of it. */
-export function ChangeDialog<Answer>(props: ActionProps<Answer> & { readonly close: () => void }): ReactNode {
+function ChangeDialog<Answer>(props: ChangeProps<Answer> & { readonly close: () => void }): ReactNode {
   const { label, confirm = label, title, effect, fields, request, done, close } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  const queries = useQueryClient()
-  const readAgain = () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
-  const sent = useMutation({
-    mutationFn: (form: FormData) => carryOut(request(form)),
-    // Whatever became of it: the page shows what is so.
-    onSettled: () => void readAgain(),
-    onError: error => {
-      if (isSignedOut(error)) void queries.resetQueries({ queryKey: sessionQuery.queryKey })
-    }
-  })
+  const change = useSentChange(request)
+  const { outcome } = change
+  const isPending = outcome.kind === 'pending'
   useEffect(() => dialog.current?.showModal(), [])
+  useLeaving(isPending || outcome.kind === 'unknown', close)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (!sent.isPending) sent.mutate(new FormData(event.currentTarget))
+    change.send(new FormData(event.currentTarget))
   }
   return createPortal(
     <dialog
@@ -96,14 +94,18 @@ export function ChangeDialog<Answer>(props: ActionProps<Answer> & { readonly clo
       aria-labelledby={heading}
       onCancel={event => {
         // What is under way has an outcome, which would not be seen.
-        if (sent.isPending) event.preventDefault()
+        if (isPending) event.preventDefault()
       }}
-      onClose={close}
+      onClose={() => {
+        // Browsers do not let a page prevent it twice.
+        if (isPending) dialog.current?.showModal()
+        else close()
+      }}
     >
       <h2 id={heading}>{title}</h2>
-      <Outcome error={sent.error} readAgain={() => void readAgain()} />
-      {sent.isSuccess ? (
-        <div role="status">{done(sent.data, sent.variables)}</div>
+      <Unsuccessful outcome={outcome} readAgain={change.readAgain} />
+      {outcome.kind === 'done' ? (
+        <div role="status">{done(outcome.answer, outcome.given)}</div>
       ) : (
         <form id={`${heading}-form`} onSubmit={submit}>
           <p>{effect}</p>
@@ -111,13 +113,13 @@ export function ChangeDialog<Answer>(props: ActionProps<Answer> & { readonly clo
         </form>
       )}
       <div className="buttons">
-        {!sent.isSuccess && !isAsked(sent.error) && (
-          <Button className="button primary" type="submit" form={`${heading}-form`} isDisabled={sent.isPending}>
-            {sent.isPending ? 'Waiting for the answer…' : confirm}
+        {outcome.kind !== 'done' && outcome.kind !== 'unknown' && (
+          <Button className="button primary" type="submit" form={`${heading}-form`} isDisabled={isPending}>
+            {isPending ? 'Waiting for the answer…' : confirm}
           </Button>
         )}
-        <Button className="button" isDisabled={sent.isPending} onPress={() => dialog.current?.close()}>
-          {sent.isSuccess || sent.isError ? 'Close' : 'Cancel'}
+        <Button className="button" isDisabled={isPending} onPress={() => dialog.current?.close()}>
+          {outcome.kind === 'none' || isPending ? 'Cancel' : 'Close'}
         </Button>
       </div>
     </dialog>,
@@ -125,25 +127,15 @@ export function ChangeDialog<Answer>(props: ActionProps<Answer> & { readonly clo
   )
 }
 
-/** Not offered again: it may have been done. */
-function isAsked(error: Error | null): boolean {
-  return error !== null && isOutcomeUnknown(error)
-}
-
-function Outcome({ error, readAgain }: { readonly error: Error | null; readonly readAgain: () => void }): ReactNode {
-  if (error === null) return null
-  if (!isOutcomeUnknown(error)) return <Failure error={error} />
-  return (
-    <div className="failure" role="alert">
-      <p>
-        <strong>Unknown: it may have been done, or not.</strong> {error.message}
-      </p>
-      <p>Read again before you repeat it.</p>
-      <Button className="button" onPress={readAgain}>
-        Read again
-      </Button>
-    </div>
-  )
+/** Closes a dialog when its page is left, but not while nobody knows what became of its change. */
+function useLeaving(isKept: boolean, close: () => void): void {
+  const { pathname } = useLocation()
+  const [at, setAt] = useState(pathname)
+  useEffect(() => {
+    if (pathname === at) return
+    if (isKept) setAt(pathname)
+    else close()
+  }, [pathname, at, isKept, close])
 }
 
 /** A text field of a change. */

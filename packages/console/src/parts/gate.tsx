@@ -101,7 +101,7 @@ function ByProvider({ takeAnswer }: Pick<GateProps, 'takeAnswer'>): ReactNode {
   const error = begin.error ?? complete.error
   return (
     <>
-      {error !== null && <Failure error={error} advice={isSignedOut(error) ? OTHERWISE : undefined} />}
+      {error !== null && <Failure error={error} advice={error instanceof Refusal && error.status === 401 ? OTHERWISE : undefined} />}
       {name !== undefined && (
         <div className="other-login">
           <Button className="button" onPress={() => begin.mutate()} isDisabled={begin.isPending || begin.isSuccess}>

@@ -1,12 +1,12 @@
 // The replay of an order in the sandbox: the button that makes one, and the links between the two orders, with both waterfalls.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { change, fieldsOf, get } from '../api.ts'
 import type { OperatorOrder, OrderReplay, OrderStep } from '../generated/admin.ts'
-import { sessionQuery, useRecord } from '../reads.ts'
+import { useRecord } from '../reads.ts'
 import { Action } from './action.tsx'
+import { useMay } from './scopes.tsx'
 import { Failure, Reading } from './states.tsx'
 import { StepsWaterfall } from './waterfall.tsx'
 
@@ -15,8 +15,7 @@ const SANDBOX = get('/sandbox', {})
 
 /** Asks once, and leads to the new order. Where it is disabled, the reason stands beside it. */
 export function Replay({ order }: { readonly order: OperatorOrder }): ReactNode {
-  const session = useQuery(sessionQuery)
-  const mayControl = session.data?.scopes.includes('sandbox') === true
+  const mayControl = useMay('sandbox')
   return (
     <div className="replay">
       {mayControl ? (

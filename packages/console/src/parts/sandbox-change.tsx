@@ -1,9 +1,9 @@
-// Changes of the sandbox: what was sent, what became of it, and what is read again then.
-import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
+// Changes of the sandbox that are made at once, and parts of its page that read something of their own.
 import type { FormEvent, ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { type ChangeRequest, carryOut, type ReadRequest } from '../api.ts'
+import type { ChangeRequest, ReadRequest } from '../api.ts'
 import { useRecord } from '../reads.ts'
+import { type SentChange, Unsuccessful, useSentChange } from './sent-change.tsx'
 import { Failure, Reading } from './states.tsx'
 
 /** A change that is made at once: it harms nobody, or is undone by the same button. What harms is asked for by an `Action`. */
@@ -13,24 +13,19 @@ export interface SandboxChange {
   readonly report: string
 }
 
-export type Changing = UseMutationResult<unknown, Error, SandboxChange>
+export type Changing = SentChange<unknown, SandboxChange>
 
-/** Sends changes, each once. Whatever became of one, the page is read again. */
+/** Sends changes, each once. */
 export function useSandboxChange(): Changing {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: ({ request }: SandboxChange) => carryOut(request),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['record'] })
-  })
+  return useSentChange(({ request }: SandboxChange) => request)
 }
 
 /** What became of the last change. */
-export function Changed({ changing }: { readonly changing: Changing }): ReactNode {
-  const { error, isPending, isSuccess, variables } = changing
-  if (error !== null) return <Failure error={error} />
+export function Changed({ changing: { outcome, lookUp } }: { readonly changing: Changing }): ReactNode {
+  if (outcome.kind === 'refused' || outcome.kind === 'unknown') return <Unsuccessful outcome={outcome} readAgain={lookUp} />
   return (
     <p className="hint" role="status">
-      {isPending ? 'Waiting for the sandbox…' : isSuccess ? variables.report : ''}
+      {outcome.kind === 'pending' ? 'Waiting for the sandbox…' : outcome.kind === 'done' ? outcome.given.report : ''}
     </p>
   )
 }
@@ -44,7 +39,7 @@ interface ChangeButtonProps {
 /** A button that makes one change. */
 export function ChangeButton({ changing, change, children }: ChangeButtonProps): ReactNode {
   return (
-    <Button className="button" isDisabled={changing.isPending} onPress={() => changing.mutate(change)}>
+    <Button className="button" isDisabled={!changing.maySend} onPress={() => changing.send(change)}>
       {children}
     </Button>
   )
@@ -61,12 +56,12 @@ interface ChangeFormProps {
 export function ChangeForm({ changing, action, changeOf, children }: ChangeFormProps): ReactNode {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (!changing.isPending) changing.mutate(changeOf(new FormData(event.currentTarget)))
+    changing.send(changeOf(new FormData(event.currentTarget)))
   }
   return (
     <form className="filters" onSubmit={submit}>
       {children}
-      <Button className="button" type="submit" isDisabled={changing.isPending}>
+      <Button className="button" type="submit" isDisabled={!changing.maySend}>
         {action}
       </Button>
     </form>

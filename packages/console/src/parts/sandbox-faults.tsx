@@ -1,11 +1,11 @@
 // What the sandbox does to requests: the known faults as buttons with their state, all faults as a list, and a form for any other.
-import { type ReactNode, useMemo, useState } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { change, get } from '../api.ts'
 import type { SandboxFault, SandboxFaultTicket } from '../generated/admin.ts'
 import { namesOf } from '../names.ts'
 import { faultText, KNOWN_FAULTS, type KnownFault, narrowedText, setOnes } from '../sandbox-faults.ts'
-import { Action, ChangeDialog, chosenIn, given, numberIn, SelectInput, TextInput, textIn } from './action.tsx'
+import { Action, chosenIn, given, numberIn, SelectInput, TextInput, textIn, useChangeDialog } from './action.tsx'
 import { ChangeButton, Changed, type Changing, Incomplete, SandboxPart, useSandboxChange } from './sandbox-change.tsx'
 import { type Column, ScrolledRows } from './table.tsx'
 import { Value } from './values.tsx'
@@ -103,39 +103,31 @@ interface FaultButtonProps {
 
 /** Pressed while the fault is set. One that stays until it is cleared is asked for. */
 function FaultButton({ known: { name, ticket }, faults, changing }: FaultButtonProps): ReactNode {
-  const [isAsked, setIsAsked] = useState(false)
+  const ask = useChangeDialog()
   const [set] = setOnes({ ticket }, faults)
   const stays = ticket.times === undefined
-  const setIt = () => change('POST /sandbox/faults', {}, ticket)
+  const request = () => change('POST /sandbox/faults', {}, ticket)
   const press = () => {
-    if (set !== undefined) changing.mutate(clearing(set.fault_id, `Cleared: ${name}.`))
-    else if (stays) setIsAsked(true)
-    else changing.mutate({ request: setIt(), report: `Set: ${name}.` })
+    if (set !== undefined) changing.send(clearing(set.fault_id, `Cleared: ${name}.`))
+    else if (stays)
+      ask({
+        ...{ label: 'Set the fault', title: name, effect: STAYS, request },
+        done: fault => <p>It is set: {faultText(fault)}. The same button clears it.</p>
+      })
+    else changing.send({ request: request(), report: `Set: ${name}.` })
   }
   return (
-    <>
-      <button
-        className="button"
-        type="button"
-        aria-pressed={set !== undefined}
-        {...(stays && set === undefined && { 'aria-haspopup': 'dialog' as const })}
-        disabled={changing.isPending}
-        onClick={press}
-      >
-        {name}
-        {stays && set === undefined && '…'}
-      </button>
-      {isAsked && (
-        <ChangeDialog
-          label="Set the fault"
-          title={name}
-          effect={STAYS}
-          request={setIt}
-          done={fault => <p>It is set: {faultText(fault)}. The same button clears it.</p>}
-          close={() => setIsAsked(false)}
-        />
-      )}
-    </>
+    <button
+      className="button"
+      type="button"
+      aria-pressed={set !== undefined}
+      {...(stays && set === undefined && { 'aria-haspopup': 'dialog' as const })}
+      disabled={!changing.maySend}
+      onClick={press}
+    >
+      {name}
+      {stays && set === undefined && '…'}
+    </button>
   )
 }
 
@@ -143,35 +135,45 @@ function clearing(id: string, report: string) {
   return { request: change('DELETE /sandbox/faults/{fault_id}', { fault_id: id }, undefined), report }
 }
 
-function columnsOf(clear: (id: string) => void): readonly Column<SandboxFault>[] {
-  return [
-    { name: 'Operation', cell: ({ on }) => <code>{on}</code> },
-    { name: 'Effect', cell: fault => <code>{faultText(fault)}</code> },
-    { name: 'Left', isNumber: true, cell: ({ left }) => <Value value={left} nullMeans="until cleared" /> },
-    { name: 'Hits', isNumber: true, cell: ({ hits }) => hits },
-    { name: 'Who meets it', cell: fault => <Value value={narrowedText(fault)} nullMeans="everybody" /> },
-    {
-      name: 'Message',
-      cell: ({ message }) => (
-        <div className="hint">
-          <Value value={message} nullMeans="none" />
-        </div>
-      )
-    },
-    {
-      name: 'Clear',
-      cell: ({ fault_id: id }) => (
-        <Button className="button" aria-label={`Clear ${id}`} onPress={() => clear(id)}>
-          Clear
-        </Button>
-      )
-    }
-  ]
+/** For the cells of the list, whose columns must be the same at each render. */
+const InList = createContext<Changing | null>(null)
+
+function Clear({ id }: { readonly id: string }): ReactNode {
+  const changing = useContext(InList)
+  return (
+    <Button
+      className="button"
+      aria-label={`Clear ${id}`}
+      isDisabled={changing?.maySend !== true}
+      onPress={() => changing?.send(clearing(id, `${id} is cleared.`))}
+    >
+      Clear
+    </Button>
+  )
 }
 
+const COLUMNS: readonly Column<SandboxFault>[] = [
+  { name: 'Operation', cell: ({ on }) => <code>{on}</code> },
+  { name: 'Effect', cell: fault => <code>{faultText(fault)}</code> },
+  { name: 'Left', isNumber: true, cell: ({ left }) => <Value value={left} nullMeans="until cleared" /> },
+  { name: 'Hits', isNumber: true, cell: ({ hits }) => hits },
+  { name: 'Who meets it', cell: fault => <Value value={narrowedText(fault)} nullMeans="everybody" /> },
+  {
+    name: 'Message',
+    cell: ({ message }) => (
+      <div className="hint">
+        <Value value={message} nullMeans="none" />
+      </div>
+    )
+  },
+  { name: 'Clear', cell: ({ fault_id: id }) => <Clear id={id} /> }
+]
+
 function FaultList({ faults, changing }: { readonly faults: readonly SandboxFault[]; readonly changing: Changing }): ReactNode {
-  const { mutate } = changing
-  const columns = useMemo(() => columnsOf(id => mutate(clearing(id, `${id} is cleared.`))), [mutate])
   if (faults.length === 0) return <p>No fault is set.</p>
-  return <ScrolledRows what="faults" rows={faults} columns={columns} idOf={({ fault_id: id }) => id} />
+  return (
+    <InList value={changing}>
+      <ScrolledRows what="faults" rows={faults} columns={COLUMNS} idOf={({ fault_id: id }) => id} />
+    </InList>
+  )
 }

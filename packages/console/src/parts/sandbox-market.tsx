@@ -116,7 +116,13 @@ export function Prices({ refreshMs }: { readonly refreshMs: number | undefined }
 function OnePrice({ symbol, refreshMs }: { readonly symbol: string; readonly refreshMs: number | undefined }): ReactNode {
   const price = useRecord(get('/sandbox/price', {}, { symbol }), refreshMs)
   const changing = useSandboxChange()
-  if (price.error !== null) return <Failure error={price.error} again={() => void price.refetch()} />
+  if (price.error !== null)
+    return (
+      <>
+        <Failure error={price.error} again={() => void price.refetch()} />
+        <Changed changing={changing} />
+      </>
+    )
   if (price.data === undefined) return <Reading what="the price" />
   const { halted } = price.data
   return (

@@ -1,6 +1,6 @@
 // Around every page: the places, search, the session and the theme.
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useMatches, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Input } from 'react-aria-components/Input'
@@ -8,7 +8,10 @@ import { SearchField } from 'react-aria-components/SearchField'
 import { API, isSignedOut, send } from '../api.ts'
 import { sessionQuery } from '../reads.ts'
 import { applyTheme, keptTheme, THEMES } from '../theme.ts'
-import { Failure } from './states.tsx'
+import { Dialogs } from './dialogs.tsx'
+import { Page } from './page.tsx'
+import { NeedsScope, useMay } from './scopes.tsx'
+import { Empty, Failure } from './states.tsx'
 import { TIME_ZONE } from './values.tsx'
 
 const PLACES = [
@@ -30,6 +33,7 @@ const PLACES = [
 export function Shell(): ReactNode {
   const { pathname } = useLocation()
   const [isOpen, setIsOpen] = useState(false)
+  const mayShow = useMayShow()
   const content = useRef<HTMLElement>(null)
   const shownPath = useRef(pathname)
   useEffect(() => {
@@ -40,7 +44,7 @@ export function Shell(): ReactNode {
     content.current?.focus()
   }, [pathname])
   return (
-    <>
+    <Dialogs>
       <a className="skip" href="#content">
         Skip to the content
       </a>
@@ -71,10 +75,27 @@ export function Shell(): ReactNode {
           <p className="hint">Times are in {TIME_ZONE}.</p>
         </nav>
         <main id="content" ref={content} tabIndex={-1}>
-          <Outlet />
+          {mayShow ? <Outlet /> : <NoRead />}
         </main>
       </div>
-    </>
+    </Dialogs>
+  )
+}
+
+/** Whether the session may read what its page shows. The page of the sandbox reads by another scope, and says so itself. */
+function useMayShow(): boolean {
+  const isOfSandbox = useMatches({ select: matches => matches.some(({ routeId }) => routeId === '/sandbox') })
+  return useMay('read') || isOfSandbox
+}
+
+/** In place of a page, which would be refused at each of its requests. */
+function NoRead(): ReactNode {
+  return (
+    <Page title="No scope to read">
+      <Empty>
+        <NeedsScope scope="read" />
+      </Empty>
+    </Page>
   )
 }
 

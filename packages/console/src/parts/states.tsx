@@ -69,7 +69,8 @@ function adviceFor(refusal: Refusal | null): string {
   if (refusal === null) return 'Reload the page. If it happens again, report the message with the version of the service.'
   const wait = refusal.retryAfterSeconds === null ? 'a moment' : `${refusal.retryAfterSeconds} s`
   if (refusal.status === 0) return 'Check that the service runs: it answers at /readyz.'
-  if (refusal.status === 403) return 'Your session lacks the scope that this needs. Ask for a link with it: cli operator link --scope …'
+  if (refusal.code === 'scope_missing')
+    return 'Your session lacks the scope that this needs. Ask for a link with it: cli operator link --scope …'
   if (refusal.status === 404) return 'Check the id. A record may have been deleted, or be older than what is kept.'
   if (refusal.status === 429) return `Wait ${wait}, then try again.`
   if (refusal.status >= 500) return `Wait ${wait}, then try again. The service’s log has the request id.`
