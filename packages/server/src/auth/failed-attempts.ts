@@ -8,10 +8,16 @@ import { type Allowance, type Rate, RateLimiter, type SharedLimit, type SharedLi
 /** Failures for one client id, or one user of a platform, from all addresses: many times the limit of one address. */
 const NAME = { perSecond: 10, burst: 1_000 }
 /** As many as an address's unauthenticated connections: the first requests of a back end all arrive before the first is answered. */
-const UNDER_WAY_MAX = 2_048
+const UNDER_WAY: UnderWay = { ofAddress: 2_048, inAll: Number.POSITIVE_INFINITY }
 /** Cached keys and tokens, and cached users: separate, so that a platform with many users displaces no key. */
 const GOOD_MAX = 20_000
 const TOO_MANY = 'Too many failed authentications. Wait as long as the retry-after header says.'
+
+/** How many look-ups are under way at once, but for secrets that were valid lately. One more is refused for a second. */
+export interface UnderWay {
+  readonly ofAddress: number
+  readonly inAll: number
+}
 
 /** The limits of failures that the nodes of a cluster share. */
 export interface SharedFailures {
@@ -50,7 +56,8 @@ export class FailedAttempts implements AttemptLimits {
   /** Look-ups under way by address, except for secrets that were valid lately. */
   readonly #underWay = new Map<string, number>()
   readonly #counted = new WeakSet<Attempt>()
-  readonly #underWayMax: number
+  readonly #underWayMax: UnderWay
+  #underWayInAll = 0
   /** Names of secrets that were valid lately, by hash. At the limit the least recently used is evicted. */
   readonly #goodKeys = new LRUCache<string, string>({ max: GOOD_MAX })
   readonly #goodUsers = new LRUCache<string, string>({ max: GOOD_MAX })
@@ -60,7 +67,7 @@ export class FailedAttempts implements AttemptLimits {
     ofAddress: Rate,
     monotonicMs: () => number,
     ofName: Rate = NAME,
-    underWayMax = UNDER_WAY_MAX,
+    underWayMax = UNDER_WAY,
     shared: SharedFailures | null = null
   ) {
     this.#underWayMax = underWayMax
@@ -89,9 +96,10 @@ export class FailedAttempts implements AttemptLimits {
     for (const left of [ofName, ofAddress]) if (left !== null && left.retryAfterSeconds !== null) throw new TooManyFailures(left, false)
     if (group === null) return
     const others = this.#underWay.get(group) ?? 0
-    if (ofAddress !== null && others >= this.#underWayMax)
+    if (ofAddress !== null && (others >= this.#underWayMax.ofAddress || this.#underWayInAll >= this.#underWayMax.inAll))
       throw new TooManyFailures({ ...ofAddress, remaining: 0, retryAfterSeconds: 1 }, false)
     this.#underWay.set(group, others + 1)
+    this.#underWayInAll += 1
     this.#counted.add(attempt)
   }
 
@@ -110,9 +118,17 @@ export class FailedAttempts implements AttemptLimits {
     if (!this.#counted.delete(attempt)) return
     const group = groupOf(attempt)
     if (group === null) return
+    this.#underWayInAll -= 1
     const others = (this.#underWay.get(group) ?? 1) - 1
     if (others > 0) this.#underWay.set(group, others)
     else this.#underWay.delete(group)
+  }
+
+  /** As {@link undecided}, and counted for its address as a failure, but for a secret that was valid lately: the look-up cost as much. */
+  unanswered(attempt: Attempt): void {
+    this.undecided(attempt)
+    const group = groupOf(attempt)
+    if (group !== null && !this.#isGood(attempt)) this.#addresses.take(group, this.#monotonicMs())
   }
 
   /** The secret is no longer valid. */

@@ -20,8 +20,9 @@ import { TooManyFailures } from '../auth/failed-attempts.ts'
 import type { OperatorCookie } from './cookie.ts'
 
 const BEARER = /^Bearer ([\w-]{1,128})$/i
-/** A form of another site cannot send it, and a script of another site only with a permission that is never given. */
+/** At the bound the one that was refused longest ago is forgotten, and looked up again if it comes. */
 const ENDED_MAX = 10_000
+/** A form of another site cannot send it, and a script of another site only with a permission that is never given. */
 const OWN_HEADER = 'x-trunkline-operator'
 
 export interface AccessOptions {

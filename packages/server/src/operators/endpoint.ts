@@ -34,8 +34,8 @@ interface Shape {
   readonly path: string
   /** The scope that it needs. Required, so that no operation is without one. */
   readonly scope: Needs
-  /** It may wait, and takes a place itself for what it does afterwards. */
-  readonly takesPlaces?: true
+  /** It runs outside the 16 places of operators' requests, because it may wait; it bounds by itself what takes the database. */
+  readonly outsidePlaces?: true
   /** Any operator may do it, whatever their scopes: to look at the own session, and to end it. */
   readonly anyScope?: true
   readonly operationId: string

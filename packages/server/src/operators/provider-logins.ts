@@ -1,5 +1,6 @@
 // Logins of operators by the provider: begun by the console's page, and completed by it once the provider has sent the browser back.
-import type { AttemptLimits } from '@trunkline/core/app/authenticate'
+import type { Attempt } from '@trunkline/core/app/authenticate'
+import type { OperatorLimits } from '@trunkline/core/app/operators/access'
 import { useLoginOnce } from '@trunkline/core/app/operators/provider-login'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -18,20 +19,20 @@ import { Places } from './places.ts'
 
 /** The pages of the console. */
 const PAGES = '/console/'
-/** Requests to the provider that visitors may cause at once. Apart from the places of operators' requests: it may be slow. */
+/** Logins that ask the provider at once. Apart from the places of operators' requests: it may be slow. */
 const PLACES = 8
 const RETRY_SECONDS = 5
 const OTHERWISE = 'Log in again, or with a code: npm run cli -- operator link'
 
 export interface ProviderLoginDeps {
-  readonly provider: LoginProvider
+  readonly provider: Pick<LoginProvider, 'host' | 'begin' | 'complete'>
   /** As the login page shows it. */
   readonly name: string
   readonly grants: readonly OperatorGrant[]
   readonly publicUrl: () => string
   readonly access: OperatorAccess
   readonly pending: PendingLoginCookie
-  readonly attempts: AttemptLimits
+  readonly attempts: OperatorLimits
   readonly operators: Pick<OperatorStore, 'useLogin'>
   readonly hasher: Hasher
   readonly ids: Pick<Ids, 'secret'>
@@ -60,7 +61,7 @@ export class ProviderLogins {
     const page = this.#pageOf(returnTo)
     await access.demandNoSession(request, reply)
     const login = { state: ids.secret(''), nonce: ids.secret(''), verifier: ids.secret(''), returnTo: page }
-    const url = await this.#asked(() => provider.begin(this.#redirectUri(), login))
+    const url = await this.#places.run(() => this.#asked(() => provider.begin(this.#redirectUri(), login)))
     pending.set(reply, login)
     return url
   }
@@ -82,17 +83,26 @@ export class ProviderLogins {
     return access.noted(request, async () => {
       attempts.demandCalm(attempt)
       try {
-        const session = await this.#completed(request, reply, login, answer)
+        // The place comes first: a login that finds none is not used up.
+        return await this.#places.run(() => this.#tried(attempt, request, () => this.#completed(request, reply, login, answer)))
+      } finally {
         attempts.undecided(attempt)
-        return session
-      } catch (error) {
-        const code = error instanceof ServiceError ? error.code : null
-        if (code === 'scope_missing') access.noteDenied(request)
-        if (code === 'scope_missing' || code === 'credentials_invalid') attempts.failed(attempt)
-        else attempts.undecided(attempt)
-        throw error
       }
     })
+  }
+
+  /** Whatever goes wrong has cost what a refusal does, and slows its sender down. */
+  async #tried<Result>(attempt: Attempt, request: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
+    const { access, attempts } = this.#deps
+    try {
+      return await work()
+    } catch (error) {
+      const code = error instanceof ServiceError ? error.code : null
+      if (code === 'scope_missing') access.noteDenied(request)
+      if (code === 'scope_missing' || code === 'credentials_invalid') attempts.failed(attempt)
+      else attempts.unanswered(attempt)
+      throw error
+    }
   }
 
   async #completed(request: FastifyRequest, reply: FastifyReply, login: PendingLogin | null, answer: string) {
@@ -112,7 +122,7 @@ export class ProviderLogins {
   async #asked<Result>(work: () => Promise<Result>): Promise<Result> {
     const { provider, log } = this.#deps
     try {
-      return await this.#places.run(work)
+      return await work()
     } catch (cause) {
       if (cause instanceof LoginRefused) {
         log.info('the login provider proved nobody', { provider: provider.host, reason: cause.message })

@@ -32,7 +32,7 @@ export function serveOperations(app: FastifyInstance, operations: readonly Opera
         const work = async () => await request.execute?.(request.body)
         try {
           reply.statusCode = success.status
-          const body = await (served.takesPlaces === true ? work() : deps.places.run(work))
+          const body = await (served.outsidePlaces === true ? work() : deps.places.run(work))
           if (!(body instanceof Rendered)) return body
           return reply.header('content-type', 'application/json; charset=utf-8').send(body.bytes)
         } catch (error) {

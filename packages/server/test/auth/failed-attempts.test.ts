@@ -7,7 +7,7 @@ import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
 
 function stage() {
   let now = 0
-  const attempts = new FailedAttempts({ perSecond: 1, burst: 5 }, () => now, { perSecond: 1, burst: 20 }, 8)
+  const attempts = new FailedAttempts({ perSecond: 1, burst: 5 }, () => now, { perSecond: 1, burst: 20 }, { ofAddress: 8, inAll: 20 })
   const mayLookUp = (attempt: Attempt): boolean => {
     try {
       attempts.demandCalm(attempt)
@@ -80,6 +80,33 @@ test('of one address so many tries are under way at once, and those that are dec
   attempts.undecided(lost)
   attempts.failed(wrong)
   assert.equal(tries.slice(8).filter(mayLookUp).length, 3)
+})
+
+test('of all addresses so many tries are under way at once, but for secrets that were good lately', () => {
+  const { attempts, mayLookUp } = stage()
+  attempts.proved(RIGHT)
+  const tries = Array.from({ length: 50 }, (_, at) => ({ ...RIGHT, address: `192.0.2.${at}`, name: null, secretHash: `secret-${at}` }))
+  const underWay = tries.filter(mayLookUp)
+  assert.equal(underWay.length, 20)
+  assert.equal(mayLookUp(RIGHT), true)
+  for (const attempt of underWay) attempts.undecided(attempt)
+  assert.equal(tries.slice(20).filter(mayLookUp).length, 20)
+})
+
+test('look-ups that fail slow their address down where they are said to, and a secret that was good lately is good still', () => {
+  const { attempts, mayLookUp, wait } = stage()
+  attempts.proved(RIGHT)
+  const unanswered = (times: number) =>
+    Array.from({ length: times }, (_, at) => ({ ...RIGHT, name: null, secretHash: `secret-${at}` })).filter(attempt => {
+      const isLookedUp = mayLookUp(attempt)
+      if (isLookedUp) attempts.unanswered(attempt)
+      return isLookedUp
+    }).length
+  attempts.unanswered(RIGHT)
+  assert.equal(unanswered(50), 5)
+  assert.equal(mayLookUp(RIGHT), true)
+  wait(1_000)
+  assert.equal(unanswered(50), 1)
 })
 
 test('a key that is used stays known however many users and other keys prove theirs, and one that was not used for longest is forgotten first', () => {

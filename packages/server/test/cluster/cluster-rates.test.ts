@@ -162,7 +162,7 @@ test('failed attempts count over all nodes', async () => {
   const rate = { perSecond: 0.01, burst: 6 }
   const attempts = nodes.map(({ rates }) => {
     const shared = sharedFailures(name => rates.limit(name), 'rest')
-    return new FailedAttempts(rate, monotonicMs, { perSecond: 0.01, burst: 1_000 }, 100, shared)
+    return new FailedAttempts(rate, monotonicMs, { perSecond: 0.01, burst: 1_000 }, { ofAddress: 100, inAll: 1_000 }, shared)
   })
   const attempt = () => ({ of: 'key', address: '192.0.2.1', name: 'pk_1', secretHash: crypto.randomUUID() }) as const
   for (const at of attempts) for (const given of [attempt(), attempt()]) at.failed(given)

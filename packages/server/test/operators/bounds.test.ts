@@ -85,7 +85,7 @@ test('wrong keys of one address are looked up at most as often as it may fail', 
       return null
     }
   }
-  const deps = { attempts: { key: attempts }, operators, hasher: { hash: (secret: string) => secret } }
+  const deps = { attempts: { key: attempts, lookUps: new Places() }, operators, hasher: { hash: (secret: string) => secret } }
   const codes = new Set<string>()
   for (let attempt = 0; attempt < 100; attempt++)
     await operatorOfKey(deps, `ok_${attempt}`, { ip: '192.0.2.7', requestId: 'r' }).catch(error => codes.add(error.code))

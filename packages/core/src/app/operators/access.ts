@@ -26,11 +26,24 @@ export interface OperatorCaller extends RequestOrigin {
   readonly session: OperatorSession | null
 }
 
-/** Limits of wrong attempts, apart for each way in. */
+/** Limits of wrong attempts by one way in. */
+export interface OperatorLimits extends AttemptLimits {
+  /** Called instead of `undecided` if a look-up was begun and failed: it cost what a wrong attempt does, so its sender is slowed down. */
+  unanswered(attempt: Attempt): void
+}
+
+/** Limits of wrong attempts, apart for each way in, and of the look-ups under way by all of them. */
 export interface OperatorAttempts {
-  readonly code: AttemptLimits
-  readonly session: AttemptLimits
-  readonly key: AttemptLimits
+  readonly code: OperatorLimits
+  readonly session: OperatorLimits
+  readonly key: OperatorLimits
+  readonly lookUps: LookUps
+}
+
+/** The look-ups that are under way. */
+export interface LookUps {
+  /** @throws ServiceError rate_limited if there are too many, and nothing was looked up; what `look` throws */
+  run<Found>(look: () => Promise<Found>): Promise<Found>
 }
 
 export interface OperatorAccessDeps {
@@ -43,7 +56,8 @@ export interface OperatorAccessDeps {
 
 /** What a look-up of a secret stands on. */
 interface Looking extends Pick<OperatorAccessDeps, 'hasher'> {
-  readonly attempts: AttemptLimits
+  readonly limits: OperatorLimits
+  readonly lookUps: LookUps
 }
 
 /** One message for every cause, so that it discloses nothing. */
@@ -64,14 +78,16 @@ export async function exchangeCode(
   const sessionId = ids.uuid<OperatorSessionId>()
   const made = { sessionId, secretHash: hasher.hash(secret), lifetimeMs: SESSION_MS }
   const auditOf = (operator: string) => operatorAudit(clock, { ...from, operator }, 'operator.login', sessionId)
-  const session = await proven({ hasher, attempts: attempts.code }, code, from, codeHash => operators.exchange(codeHash, made, auditOf))
+  const looking = { hasher, limits: attempts.code, lookUps: attempts.lookUps }
+  const session = await proven(looking, code, from, codeHash => operators.exchange(codeHash, made, auditOf))
   return { session, secret }
 }
 
 /** The operator whose session has this secret. @throws ServiceError credentials_invalid, rate_limited */
 export async function operatorOfSession(deps: OperatorAccessDeps, secret: string, from: RequestOrigin): Promise<OperatorCaller> {
   const { hasher, attempts, operators } = deps
-  const session = await proven({ hasher, attempts: attempts.session }, secret, from, hash => operators.useSession(hash, IDLE_MS))
+  const looking = { hasher, limits: attempts.session, lookUps: attempts.lookUps }
+  const session = await proven(looking, secret, from, hash => operators.useSession(hash, IDLE_MS))
   return { ...from, operator: session.operator, scopes: session.scopes, session }
 }
 
@@ -79,13 +95,14 @@ export async function operatorOfSession(deps: OperatorAccessDeps, secret: string
 export async function operatorOfKey(
   deps: Pick<OperatorAccessDeps, 'hasher'> & {
     readonly operators: Pick<OperatorStore, 'useKey'>
-    readonly attempts: Pick<OperatorAttempts, 'key'>
+    readonly attempts: Pick<OperatorAttempts, 'key' | 'lookUps'>
   },
   secret: string,
   from: RequestOrigin
 ): Promise<OperatorCaller> {
   const { hasher, attempts, operators } = deps
-  const key = await proven({ hasher, attempts: attempts.key }, secret, from, hash => operators.useKey(hash))
+  const looking = { hasher, limits: attempts.key, lookUps: attempts.lookUps }
+  const key = await proven(looking, secret, from, hash => operators.useKey(hash))
   return { ...from, operator: `${key.createdBy} (key ${key.name})`, scopes: key.scopes, session: null }
 }
 
@@ -107,24 +124,32 @@ export function operatorAudit(
   return { at: clock.now(), actor: 'operator', action, target, result, ip, requestId, detail: { by: operator, ...detail } }
 }
 
-/** Looks a secret up, unless too many wrong ones came from its address. */
+/** Looks a secret up, unless too many wrong ones came from its address, or too many are being looked up. */
 async function proven<Found>(
-  { hasher, attempts }: Looking,
+  { hasher, limits, lookUps }: Looking,
   secret: string,
   { ip }: RequestOrigin,
   look: (secretHash: string) => Promise<Found | null>
 ): Promise<Found> {
   if (secret.length > LENGTH_MAX) throw operatorUnknown()
   const attempt: Attempt = { of: 'key', address: ip, name: null, secretHash: hasher.hash(secret) }
-  attempts.demandCalm(attempt)
-  const found = await look(attempt.secretHash).catch((cause: unknown) => {
-    attempts.undecided(attempt)
+  limits.demandCalm(attempt)
+  try {
+    const found = await lookUps.run(() =>
+      look(attempt.secretHash).catch((cause: unknown) => {
+        limits.unanswered(attempt)
+        throw cause
+      })
+    )
+    if (found !== null) {
+      limits.proved(attempt)
+      return found
+    }
+  } catch (cause) {
+    // Where no look-up was begun, its sender is not slowed down; otherwise it is decided already, and this does nothing.
+    limits.undecided(attempt)
     throw cause
-  })
-  if (found === null) {
-    attempts.failed(attempt)
-    throw operatorUnknown()
   }
-  attempts.proved(attempt)
-  return found
+  limits.failed(attempt)
+  throw operatorUnknown()
 }

@@ -86,7 +86,7 @@ export const PLATFORMS: readonly Operation[] = [
     tag: 'Records',
     method: 'GET',
     path: '/events',
-    takesPlaces: true,
+    outsidePlaces: true,
     operationId: 'listUserEvents',
     summary: 'List a user’s events',
     description: `The log behind the broker stream, as platforms read it with \`GET /events\`. With \`wait\`, and nothing after \`after\` yet, the answer comes with
