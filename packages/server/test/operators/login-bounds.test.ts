@@ -71,10 +71,11 @@ async function stage(context: TestContext) {
     { operators, attempts, hasher, ids, clock },
     { publicUrl, cookie: new OperatorCookie(publicUrl), accessAudit: { note() {} } }
   )
+  const discovery = { isSlow: false, read: new Held<string>() }
   const logins = new ProviderLogins({
     ...{ name: 'Our company', publicUrl, access, attempts: attempts.provider, operators, hasher, ids, log: SILENT },
     grants: [{ value: 'traders', scopes: ['read'] }],
-    provider: { host: 'login.example', begin: async (_uri, { state }) => state, complete: proofs.take },
+    provider: { host: 'login.example', begin: async (_uri, { state }) => (discovery.isSlow ? discovery.read.take() : state), complete: proofs.take },
     pending: new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), { vault: new EnvelopeVault(ring(key('k1'))), clock })
   })
   const http = Fastify()
@@ -97,7 +98,7 @@ async function stage(context: TestContext) {
     const payload = { answer: `?code=x&state=${response.json().state}` }
     return async remoteAddress => (await http.inject({ method: 'POST', url: '/complete', headers, payload, remoteAddress })).json().code
   }
-  return { sessions, uses, proofs, read, begun }
+  return { sessions, uses, proofs, discovery, read, begun }
 }
 
 /**
@@ -169,6 +170,22 @@ test('four logins of an address and eight in all are completed at once, and one 
   await until(() => proofs.begun === 9, 'the provider is asked')
   proofs.resolve({ host: 'login.example', subject: 'ada', name: 'ada', grantClaim: 'groups', values: [] })
   assert.equal(await late, 'scope_missing')
+})
+
+test('a login that finds all places taken by logins that begin is not used up either, and is not slowed down', async context => {
+  const { uses, discovery, begun } = await stage(context)
+  const send = await begun()
+  discovery.isSlow = true
+  const beginning = Array.from({ length: 8 }, begun)
+  await until(() => discovery.read.begun === 8, 'eight begin')
+  for (let times = 0; times < 30; times++) assert.equal(await send('192.0.2.1'), 'rate_limited')
+  assert.equal(uses.begun, 0)
+  discovery.read.resolve('state')
+  await Promise.all(beginning)
+  const answer = send('192.0.2.1')
+  await until(() => uses.begun === 1, 'it is used now')
+  uses.reject(FULL)
+  assert.equal(await answer, 'store_unavailable')
 })
 
 test('logins that the database or the provider fails slow their address down, and nobody else', async context => {
