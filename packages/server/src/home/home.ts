@@ -36,6 +36,8 @@ const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache
 const read = (name: string) => readFileSync(new URL(name, import.meta.url))
 /** A body of an order, its path, and what encoding as a form adds. */
 const TRIAL_BYTES_MAX = 262_144
+/** After a practice account that could not be used. */
+const RETRY_SECONDS = 5
 const CODE = /^[\w-]{20,64}$/
 
 /**
@@ -118,11 +120,16 @@ class Home {
     return token === null ? reply.code(204).send() : reply.send({ access_token: token })
   }
 
-  /** Of a user with a practice account: for the browser that the first page shows the platform's own secret. */
+  /**
+   * Of a user with a practice account: for the browser that the first page shows the platform's own secret. 204 where there is none for this
+   * browser; 503 while it cannot be used, so that the page asks again.
+   */
   async credentials(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const demo = this.#demoForForm(request)
-    const credentials = demo === null ? null : await this.#trial.credentials(demo).catch(() => null)
-    return credentials === null ? reply.code(204).send() : reply.header('cache-control', 'no-store').send(credentials)
+    if (demo === null || demo.sandbox_logins.length === 0) return reply.code(204).send()
+    reply.header('cache-control', 'no-store')
+    const credentials = await this.#trial.credentials(demo).catch(() => null)
+    return credentials === null ? reply.code(503).header('retry-after', RETRY_SECONDS).send() : reply.send(credentials)
   }
 
   /** 200 in a browser that may try requests, else 204. */

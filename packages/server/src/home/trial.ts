@@ -34,13 +34,19 @@ export interface TrialIds {
   readonly expiration: string | null
 }
 
-export class Trial {
-  #user: DemoUser | null = null
-  #preparing: Promise<DemoUser | null> | null = null
+interface Prepared {
+  readonly user: DemoUser
+  readonly isConnected: boolean
+}
 
-  /** Creates and connects the user if that was not done. Null if the API refuses. */
+export class Trial {
+  /** Its secret was valid when it was used last. */
+  #user: DemoUser | null = null
+  #preparing: Promise<Prepared | null> | null = null
+
+  /** Creates the user, and connects it if it has no connection that works. Null if the API refuses. @throws Error if it cannot answer now */
   async ids(demo: DemoPlatform): Promise<TrialIds | null> {
-    const user = await this.#prepared(demo)
+    const user = (await this.#prepared(demo))?.user ?? null
     if (user === null) return null
     const [connections, accounts, orders] = await Promise.all([ACTIVE, '/accounts', '/orders?limit=1'].map(path => user.call('GET', path)))
     const connectionId = firstId(connections, 'connection_id')
@@ -55,22 +61,18 @@ export class Trial {
   }
 
   /**
-   * Credentials of the user that are valid now, for a page that trades in the user's practice account. Null without a sandbox of our own,
-   * or if the API or the sandbox refuses.
+   * Credentials of the user that are valid now, for a page that trades in the user's practice account. The user is made, and connected,
+   * again where it has to be. Null if the API or the sandbox refuses, which may pass. @throws Error if one of them cannot answer now
    */
   async credentials(demo: DemoPlatform): Promise<DemoCredentials | null> {
-    const known = this.#user
-    // Its secret, or that of the platform, was replaced since.
-    if (known !== null && (await known.call('GET', ACTIVE)) === null && this.#user === known) this.#user = null
-    const user = await this.#prepared(demo)
-    const isConnected = firstId(await user?.call('GET', ACTIVE), 'connection_id') !== null
-    return user !== null && isConnected ? user.credentials : null
+    const prepared = await this.#prepared(demo)
+    return prepared?.isConnected === true ? prepared.user.credentials : null
   }
 
   /** Null if the user cannot be made, or this is no request to the API, as {@link isPath} says. */
   async send(demo: DemoPlatform, { method, path, body }: TrialRequest): Promise<TrialAnswer | null> {
     if (!METHODS.includes(method) || !isPath(path, demo.base_url)) return null
-    const user = await this.#prepared(demo)
+    const user = this.#user ?? (await this.#prepared(demo))?.user ?? null
     if (user === null) return null
     const response = await user.request(method, path, body === '' ? null : body, AbortSignal.timeout(ANSWER_MS_MAX))
     // Its secret was replaced by a request of this page: the next one makes another.
@@ -79,25 +81,31 @@ export class Trial {
   }
 
   /** Concurrent callers get the same user. */
-  #prepared(demo: DemoPlatform): Promise<DemoUser | null> {
-    if (this.#user !== null) return Promise.resolve(this.#user)
-    this.#preparing ??= this.#prepare(demo)
-      .catch(() => null)
-      .finally(() => {
-        this.#preparing = null
-      })
+  #prepared(demo: DemoPlatform): Promise<Prepared | null> {
+    this.#preparing ??= this.#prepare(demo).finally(() => {
+      this.#preparing = null
+    })
     return this.#preparing
   }
 
-  async #prepare(demo: DemoPlatform): Promise<DemoUser | null> {
-    const user = await DemoUser.of(demo, USER_ID)
+  async #prepare(demo: DemoPlatform): Promise<Prepared | null> {
+    let user = this.#user
+    let connections = (await user?.call('GET', ACTIVE)) ?? null
+    if (connections === null) {
+      // There is none yet, or its secret, or that of the platform, was replaced since.
+      user = await DemoUser.of(demo, USER_ID)
+      this.#user = user
+      connections = (await user?.call('GET', ACTIVE)) ?? null
+    }
+    if (user === null) return null
     const [login] = demo.sandbox_logins
-    if (user !== null && login !== undefined && firstId(await user.call('GET', ACTIVE), 'connection_id') === null) {
+    // Asked each time: a connection breaks, and a sandbox that could not be used at first can be used later.
+    if (login !== undefined && firstId(connections, 'connection_id') === null) {
       const link = textIn(await user.call('POST', '/connections', { connection_type: 'trade', broker: BROKER }), 'authorization_url')
       if (link !== null) await connect(link, BROKER, login)
+      connections = await user.call('GET', ACTIVE)
     }
-    this.#user = user
-    return user
+    return { user, isConnected: firstId(connections, 'connection_id') !== null }
   }
 }
 

@@ -1,5 +1,10 @@
 import type { DemoPlatform } from './demo-platform.ts'
 
+/** A request to our own API that takes longer has failed: a page waits for it. */
+const ANSWER_MS_MAX = 10_000
+/** Answers of a service that is busy or stopping. They say nothing about the user, so nothing is made again because of them. */
+const LATER = new Set([429, 502, 503, 504])
+
 /** What a client of the API needs to make requests for the user. All but the user's id is secret. */
 export interface DemoCredentials {
   readonly client_id: string
@@ -21,7 +26,10 @@ export class DemoUser {
     this.#headers = { 'client-id': client_id, 'client-secret': client_secret, 'user-id': user_id, 'user-secret': user_secret }
   }
 
-  /** Creates the user, or gives an existing one a new secret, which is stored nowhere else. Null if the API refuses. */
+  /**
+   * Creates the user, or gives an existing one a new secret, which is stored nowhere else. Null if the API refuses.
+   * @throws Error as {@link DemoUser.call} does
+   */
   static async of({ base_url: url, client_id, client_secret }: DemoPlatform, userId: string): Promise<DemoUser | null> {
     const platform = { 'client-id': client_id, 'client-secret': client_secret }
     const rotate = () => call(`${url}/users/${userId}/rotate-secret`, 'POST', platform)
@@ -32,7 +40,10 @@ export class DemoUser {
     return secret === null ? null : new DemoUser(url, { client_id, client_secret, user_id: userId, user_secret: secret })
   }
 
-  /** The answer; null if the request was refused. */
+  /**
+   * The answer; null if the request was refused.
+   * @throws Error without an answer in ten seconds, or if the API cannot answer now (429, 502 to 504)
+   */
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
     return call(this.#url + path, method, this.#headers, body)
   }
@@ -56,7 +67,8 @@ function hasRows(page: unknown): boolean {
 
 async function call(url: string, method: string, headers: Readonly<Record<string, string>>, body?: object): Promise<unknown> {
   const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } }
-  const response = await fetch(url, { method, headers, ...json })
+  const response = await fetch(url, { method, headers, signal: AbortSignal.timeout(ANSWER_MS_MAX), ...json })
+  if (LATER.has(response.status)) throw new Error(`${method} ${new URL(url).pathname} answered ${response.status}; ask again later`)
   const answer: unknown = await response.json()
   return response.ok ? answer : null
 }

@@ -8,6 +8,7 @@ interface Page {
 const HOPS_MAX = 20
 /** Most forms between a link and its end. */
 const STEPS_MAX = 5
+const CONNECT_MS_MAX = 60_000
 
 export interface FormBrowserOptions {
   /** An address that is not requested: the page there is the last one, without text. */
@@ -67,13 +68,16 @@ export class FormBrowser {
   }
 }
 
-/** Completes a portal link as a user would: approve, log in, approve at the broker. Returns the last page's heading. */
+/**
+ * Completes a portal link as a user would: approve, log in, approve at the broker. Returns the last page's heading. @throws Error if that
+ * takes a minute
+ */
 export async function connect(
   link: string,
   broker: string,
   login: { readonly username: string; readonly password: string }
 ): Promise<string> {
-  const browser = new FormBrowser()
+  const browser = new FormBrowser({ signal: AbortSignal.timeout(CONNECT_MS_MAX) })
   const invitation = await browser.open(link)
   const page = await approved(browser, await browser.submit(invitation, { broker, decision: 'approve' }), login)
   return /<h1>([^<]*)<\/h1>/.exec(page.html)?.[1] ?? page.url

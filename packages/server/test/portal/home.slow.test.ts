@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
+import { until } from '@trunkline/testkit/until'
 import { demoLink } from '../../src/ops/demo-link.ts'
 import { copyStore } from '../store/template.ts'
-import { freePort, openScene, type Scene } from './support.ts'
+import { freePort, json, openScene, type Scene } from './support.ts'
 
 type Headers = Readonly<Record<string, string>>
 const FORM = 'application/x-www-form-urlencoded'
@@ -186,6 +188,35 @@ describe('the first page', () => {
       assert.equal(await credentials(headers), 204)
   })
 
+  test('a practice account that broke, or could not be connected at first, is connected again: 503 until then, never 204', async () => {
+    const browser = await opened()
+    const { sandbox_control_url: control, sandbox_logins: logins } = scene.demo
+    const credentials = async () => {
+      const { status, retryAfter, html } = await post('/demo-credentials', browser)
+      return { status, retryAfter, headers: status === 200 ? headersOf(JSON.parse(html)) : {} }
+    }
+    const active = async (headers: Headers) => {
+      const rows: unknown = await (await fetch(`${scene.url}/connections?status=ACTIVE`, { headers })).json()
+      return Array.isArray(rows) ? rows.length : null
+    }
+    const first = await credentials()
+    assert.equal(await active(first.headers), 1)
+    await json(`${control}/logins/${logins[0]?.username}/revoke`, {}, {})
+    const isBroken = async () => {
+      await fetch(`${scene.url}/balances`, { headers: first.headers })
+      return (await active(first.headers)) === 0
+    }
+    await until(isBroken, 'the connection is broken', PATIENCE_MS)
+    const { fault } = await json(`${control}/faults`, {}, { on: '*', do: 'status', status: 503 })
+    const refused = await credentials()
+    assert.deepEqual([refused.status, refused.retryAfter], [503, '5'])
+    assert.equal(await active(first.headers), 0, 'the page’s credentials are valid all the while')
+    const id: unknown = typeof fault === 'object' && fault !== null && 'id' in fault ? fault.id : null
+    assert.equal((await fetch(`${control}/faults/${id}`, { method: 'DELETE' })).status, 200)
+    const again = await credentials()
+    assert.deepEqual([again.status, again.headers, await active(again.headers)], [200, first.headers, 1])
+  })
+
   test('sends requests of the reference’s pages to its own API, and nobody else’s', async () => {
     const browser = await opened()
     const send = (headers: Headers, method: string, path: string, body = '') =>
@@ -246,6 +277,10 @@ test('an old demo platform is not shown once the public URL is not a loopback ad
   const { cookies } = await ask(url, 'POST', '/demo-session', headers, `code=${codeOf(left.home_url)}`)
   assert.deepEqual(cookies, [])
 })
+
+function headersOf(credentials: Readonly<Record<string, string>>): Headers {
+  return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name.replace('_', '-'), value]))
+}
 
 /** As a browser sends it that does not say where a form comes from but by \`Origin\`. */
 function withoutSite({ 'sec-fetch-site': _, ...headers }: Headers): Headers {

@@ -5,13 +5,16 @@ import { Trunkline } from './trunkline.js'
 /** @import { Practice } from './trading/practice.js' */
 /** @import { Hooks, TrunklineUser } from './trunkline.js' */
 
+/** The service may have to make and connect the account first. */
+const ANSWER_MS_MAX = 90_000
+
 /** @typedef {Practice & { readonly copy: LiveCopy }} FollowedPractice */
 
 /**
  * Opens the account. Null where there is no demo platform, or in a browser that was not opened by the link that the service printed.
  * @param {Hooks} hooks see every request
  * @returns {Promise<FollowedPractice | null>}
- * @throws TrunklineError
+ * @throws TrunklineError; Error while the service cannot open it
  */
 export async function openPractice(hooks) {
   const credentials = await practiceCredentials()
@@ -44,9 +47,14 @@ function ordersOf({ orders }) {
 
 /**
  * Valid at this moment. They stay in this page's memory.
- * @returns {Promise<Readonly<Record<'client_id' | 'client_secret' | 'user_id' | 'user_secret', string>> | null>}
+ * @returns {Promise<Readonly<Record<'client_id' | 'client_secret' | 'user_id' | 'user_secret', string>> | null>} null: there are none for
+ * this browser
+ * @throws Error if there are none now
  */
 async function practiceCredentials() {
-  const answer = await fetch('/demo-credentials', { method: 'POST' })
-  return answer.status === 200 ? answer.json() : null
+  const answer = await fetch('/demo-credentials', { method: 'POST', signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+  if (answer.status === 200) return answer.json()
+  // 404: a service that has no demo platform.
+  if (answer.status === 204 || answer.status === 404) return null
+  throw new Error(`The service has no practice account at the moment (${answer.status}).`)
 }
