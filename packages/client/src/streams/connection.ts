@@ -54,7 +54,7 @@ export interface ConnectionHandlers {
 
 let sleptMs = 0
 
-export const SYSTEM_TIMERS: Timers = {
+const SYSTEM_TIMERS: Timers = {
   /** While the machine sleeps, `performance` stands still on some systems, and connections end all the same. */
   nowMs() {
     const nowMs = performance.now()
@@ -102,6 +102,8 @@ export interface StreamConnection {
   refused(why: string): void
   end(reason: string): void
   fail(error: unknown): void
+  /** Resolves after the random wait that follows so many failures in a row, or when the signal aborts. */
+  pause(failures: number, signal: AbortSignal): Promise<void>
 }
 
 /** @throws StreamError setting_invalid */
@@ -215,7 +217,7 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
   }
 
   function openLater(): void {
-    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10))
+    const bound = boundMs(failures)
     failures += 1
     // A first refusal may be due to credentials that have ended, and the next ones are new.
     const wasRefused = refusals > (handlers.renewable ? 1 : 0)
@@ -234,6 +236,19 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
     void found?.body?.cancel().catch(() => undefined)
     if (receivedMs === null && found && /^(2|3|404|405|410)/.test(String(found.status)))
       fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`))
+  }
+
+  function pause(after: number, signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      const done = (): void => {
+        cancelPause()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const cancelPause = timers.after(random() * boundMs(after), done)
+      signal.addEventListener('abort', done)
+      if (signal.aborted) done()
+    })
   }
 
   function forget(): void {
@@ -266,6 +281,8 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
     start() {
       if (isRunning) return
       isRunning = true
+      // Those of a run that has ended count no more.
+      refusals = 0
       open()
     },
     stop,
@@ -283,8 +300,14 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
       else end(why)
     },
     end,
-    fail
+    fail,
+    pause
   }
+}
+
+/** The longest wait after so many failures in a row. */
+function boundMs(failures: number): number {
+  return Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10))
 }
 
 /** What opens the sockets, and the address of a plain request at the same place. */

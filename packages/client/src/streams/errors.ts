@@ -32,6 +32,11 @@ export function isFinal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'retrySafe' in error && error.retrySafe === false
 }
 
+/** Whether it is an error of the REST client after which the same request may be sent again. */
+export function isRetrySafe(error: unknown): error is Error {
+  return error instanceof Error && 'retrySafe' in error && error.retrySafe === true
+}
+
 export function invalid(message: string): StreamError {
   return new StreamError('setting_invalid', message)
 }

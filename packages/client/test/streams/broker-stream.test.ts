@@ -183,19 +183,24 @@ test('an error of REST that no repetition mends ends the reader', async () => {
   await assert.rejects(items.next(), gone)
 })
 
-test('three refusals of the credentials end every reader; two do not', async () => {
+test('three refusals of the credentials end every reader; two do not, also of one that begins afterwards', async () => {
   const network = new Network()
   const stream = streamOf(network)
   const [ada, bob] = [stream.follow('ada'), stream.follow('bob')]
-  for (const _ of [1, 2, 3]) {
+  const refuse = (): void => {
     network.last.open()
     network.last.receive({ type: 'welcome' }, { type: 'auth_error', message: 'The client-id or the client-secret is wrong.' })
     network.pass(45_000)
   }
+  for (const _ of [1, 2, 3]) refuse()
   const error = { code: 'credentials_refused', message: 'The client-id or the client-secret is wrong.' }
   await assert.rejects(ada.next(), error)
   await assert.rejects(bob.next(), error)
   assert.equal(network.sockets.length, 3)
+  const again = stream.follow('ada')
+  for (const _ of [1, 2, 3]) refuse()
+  await assert.rejects(again.next(), error)
+  assert.equal(network.sockets.length, 6)
 })
 
 test('a disabled platform is not connected again', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TrunklineError } from '../../src/errors.ts'
 import { BrokerStream } from '../../src/streams/broker/stream.ts'
 import { LiveCopy, type LiveCopyOptions, type StoredCopy } from '../../src/streams/copy/live-copy.ts'
 import { digestOf, Records, type Snapshot } from '../../src/streams/copy/records.ts'
@@ -224,6 +225,56 @@ test('a copy that is stopped while it reads its snapshot stops, and those that w
   assert.deepEqual(await first, { done: true, value: 'stopped' })
   await assert.rejects(live, /not kept any more/)
   await assert.rejects(copy.verify(new AbortController().signal), /a copy that is kept/)
+})
+
+test('a snapshot that cannot be read now is read again after the stream’s own waits, and nothing that came meanwhile is lost', async () => {
+  const network = new Network()
+  let reads = 0
+  const readSnapshot = async () => {
+    reads += 1
+    if (reads < 3) throw new TrunklineError('network_error', 'no answer', { retrySafe: true })
+    return snapshotAfter(orderUpdate(1))
+  }
+  const { copy, over, seen, running } = started(network, { readSnapshot })
+  await begin(network, 1)
+  await turn()
+  assert.deepEqual([reads, copy.isLive, copy.seq, copy.interruption], [1, false, null, 'the records cannot be read: no answer'])
+  const own = orderUpdate(9, 'a', 'filled')
+  if (own.type === 'orders') copy.putOrder(own.data)
+  network.last.receive(positionUpdate(2, '5'))
+  for (const [wait, expected] of [
+    [249, 1],
+    [1, 2],
+    [499, 2],
+    [1, 3]
+  ] as const) {
+    network.pass(wait)
+    await turn()
+    assert.equal(reads, expected)
+  }
+  await copy.live()
+  assert.deepEqual([seen, copy.interruption], [['begin 1', 'positions 2'], null])
+  assert.deepEqual([copy.orders.get('a')?.normalized_status, copy.positions.length], ['filled', 1])
+  over.abort()
+  await running
+})
+
+test('a wait before a snapshot is read again ends with the copy; an error that no repetition mends ends the copy', async () => {
+  const network = new Network()
+  let error = new TrunklineError('network_error', 'no answer', { retrySafe: true })
+  const readSnapshot = () => Promise.reject(error)
+  const first = started(network, { readSnapshot })
+  await begin(network, 1)
+  await turn()
+  assert.ok(first.copy.interruption)
+  first.over.abort()
+  await first.running
+  assert.equal(first.copy.interruption, null)
+  error = new TrunklineError('credentials_invalid', 'wrong')
+  const { running, copy } = started(network, { readSnapshot })
+  await begin(network, 1)
+  await assert.rejects(running, { code: 'credentials_invalid' })
+  assert.equal(copy.isLive, false)
 })
 
 test('a wait for a copy to be live ends after a silence, too', async () => {

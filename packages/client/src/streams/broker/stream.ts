@@ -46,6 +46,14 @@ export class BrokerStream {
   follow(userId: string, options: FollowOptions = {}): Following {
     return this.#sessions.follow(userId, options)
   }
+
+  /**
+   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream itself makes
+   * after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   */
+  pause(failures: number, signal: AbortSignal): Promise<void> {
+    return this.#sessions.pause(failures, signal)
+  }
 }
 
 function brokerSessions(options: BrokerStreamOptions = Object()) {
@@ -112,6 +120,7 @@ function brokerSessions(options: BrokerStreamOptions = Object()) {
 
   return {
     ageMs: () => connection.ageMs,
+    pause: connection.pause,
     follow(userId: string, { after = null, signal }: FollowOptions): Following {
       // The service refuses these without naming the user, so that its answer would be awaited in vain.
       if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))

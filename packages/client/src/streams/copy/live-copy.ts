@@ -2,7 +2,7 @@ import type { StreamStatus } from '../../generated/asyncapi.ts'
 import type { Balance, Order, Position } from '../../generated/openapi.ts'
 import type { Followed, Following, Update } from '../broker/items.ts'
 import type { BrokerStream } from '../broker/stream.ts'
-import { StreamError } from '../errors.ts'
+import { isRetrySafe, StreamError } from '../errors.ts'
 import { digestOf, Records, type Snapshot } from './records.ts'
 
 /** A copy as it is stored: the records, and the `seq` up to which they are complete. Both belong in one transaction. */
@@ -50,6 +50,8 @@ export class LiveCopy {
   #following: Following | null = null
   /** The snapshot may contain updates up to this one; until then, records may be older than it. */
   #snapshotSeq = 0
+  /** Why the snapshot could not be read, while it is to be read again. */
+  #unread: string | null = null
   /** What was put while a snapshot is read; it may be newer. */
   #put: Order[] | null = null
 
@@ -85,9 +87,12 @@ export class LiveCopy {
     return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq
   }
 
-  /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+  /**
+   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they do, and
+   * before it was tried.
+   */
   get interruption(): string | null {
-    return this.#following?.interruption ?? null
+    return this.#unread ?? this.#following?.interruption ?? null
   }
 
   /** Milliseconds since the service was last received; null before that. */
@@ -97,7 +102,8 @@ export class LiveCopy {
 
   /**
    * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
-   * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
+   * A snapshot that cannot be read now is read again after the stream's own waits, as long as the error is `retrySafe`.
+   * @throws StreamError, what `load` and `save` throw, and other errors of `readSnapshot`, `readLastSeq` and the stream's `readEvents`
    */
   run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined> {
     const over = new AbortController()
@@ -204,23 +210,35 @@ export class LiveCopy {
     }
   }
 
-  /** Null: aborted meanwhile. */
+  /** Null: aborted meanwhile. What updates come while it is tried again waits in the stream, up to its bound. */
   async #begin(seq: number, signal: AbortSignal): Promise<CopyChange | null> {
-    const { readSnapshot, readLastSeq } = this.#options
     this.#put = []
     try {
-      const snapshot = await readSnapshot(signal)
-      const snapshotSeq = (await readLastSeq?.(signal)) ?? seq
-      const records = new Records(snapshot)
-      for (const order of this.#put) records.putOrder(order)
-      this.#replace(records, seq, snapshotSeq)
-      return { type: 'begin', seq, snapshot }
-    } catch (error) {
-      if (signal.aborted) return null
-      throw error
+      for (let failures = 0; !signal.aborted; failures += 1) {
+        try {
+          return await this.#read(seq, this.#put, signal)
+        } catch (error) {
+          if (signal.aborted) return null
+          if (!isRetrySafe(error)) throw error
+          this.#unread = `the records cannot be read: ${error.message}`
+          await this.#options.stream.pause(failures, signal)
+        }
+      }
+      return null
     } finally {
       this.#put = null
+      this.#unread = null
     }
+  }
+
+  async #read(seq: number, put: readonly Order[], signal: AbortSignal): Promise<CopyChange> {
+    const { readSnapshot, readLastSeq } = this.#options
+    const snapshot = await readSnapshot(signal)
+    const snapshotSeq = (await readLastSeq?.(signal)) ?? seq
+    const records = new Records(snapshot)
+    for (const order of put) records.putOrder(order)
+    this.#replace(records, seq, snapshotSeq)
+    return { type: 'begin', seq, snapshot }
   }
 
   #replace(records: Records, seq: number, snapshotSeq: number): void {
