@@ -84,9 +84,13 @@ describe('replays of orders in the sandbox', () => {
     assert.deepEqual([asked?.actor, asked?.detail_cl_order_id], ['operator', order.cl_order_id])
     assert.match(asked?.detail_by, /key sandbox/)
     assert.equal(ofOriginal.find(({ action }) => action === 'order.replayed')?.detail_replay_order_id, order.order_id)
-    const back = (await replaysOf(order.order_id)).find(({ action }) => action === 'order.replay_of')
-    assert.equal(back?.detail_original_order_id, placed.order_id)
-    assert.match(back?.detail_not_repeated, /other money/)
+    const back = (await replaysOf(order.order_id)).filter(({ action }) => action === 'order.replay_of')
+    assert.deepEqual(
+      back.map(({ detail_original_order_id: original }) => original),
+      [placed.order_id, placed.order_id]
+    )
+    assert.match(back[1]?.detail_not_repeated, /other money/)
+    assert.ok(back[0]?.at <= order.entry_time, 'one that is killed in between has said what its order is')
     for (const each of [placed, order])
       assert.ok((await stepsOf(each.order_id)).every(({ action }) => !String(action).startsWith('order.replay')))
     const platforms: readonly Body[] = (await call('GET', '/platforms')).body.data
@@ -108,16 +112,48 @@ describe('replays of orders in the sandbox', () => {
     assert.equal((await replayed(order)).order.broker_message, placed.broker_message)
   })
 
-  test('a lost answer is lost again, and the order is found by its lookup', async () => {
+  test('an order that was taken and rejected later is rejected later again, with its message', async () => {
+    await stage.control('POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'Not after all.', times: 1 })
+    const placed = await trader.place({ ...LIMIT, order_limit_price: '41.25' })
+    const original = async (): Promise<Body> => (await call('GET', `/orders/${placed.order_id}`)).body
+    await until(async () => (await original()).normalized_status === 'rejected', 'the original is rejected')
+    const { order, ...answer } = await replayed(placed)
+    assert.deepEqual([order.normalized_status, order.broker_message], ['rejected', (await original()).broker_message])
+    assert.ok(!partsOf(answer).includes('outcome'))
+  })
+
+  test('an order that works is cancelled at the end of its replay, which says so', async () => {
+    const placed = await trader.place({ ...LIMIT, order_limit_price: '41.25' })
+    assert.equal(placed.normalized_status, 'working')
+    const { order, ...answer } = await replayed(placed)
+    assert.equal(order.normalized_status, 'cancelled')
+    assert.ok(!partsOf(answer).includes('outcome'))
+    const [end] = answer.not_repeated.filter(({ part }: Body) => part === 'end')
+    assert.match(end?.why, /^The order was working at the end of the replay, and was cancelled then/)
+    await trader.cancel(placed)
+  })
+
+  test('a lost answer is lost again, and the order is found by a read', async () => {
+    const reads = ['lookup', 'snapshot', 'recovery']
+    const order = async (id: string): Promise<Body> => (await call('GET', `/orders/${id}`)).body
+    const found = async (id: string): Promise<string> => {
+      await until(async () => (await order(id)).normalized_status === 'filled', `the order ${id} is found`)
+      return (await order(id)).submission.method
+    }
+    /** Requests to place an order of which the sandbox answered none. */
+    const lost = async () => (await stage.control('GET', '/counters')).operations['orders.submit'].answers.none ?? 0
+    // The practice user's stream is to be open before: one that opens later is not silent.
+    await replayed(await trader.buy())
+    const before = await lost()
     await stage.control('POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
+    await stage.control('POST', '/streams', { do: 'mute' })
     const placed = await trader.buy()
-    const read = async (id: string): Promise<Body> => (await call('GET', `/orders/${id}`)).body
-    await until(async () => (await read(placed.order_id)).normalized_status === 'filled', 'the order is found')
-    const { method } = (await read(placed.order_id)).submission
-    assert.notEqual(method, 'reply')
-    const { order } = await replayed(placed)
-    await until(async () => (await read(order.order_id)).normalized_status === 'filled', 'the replay’s order is found')
-    assert.notEqual((await read(order.order_id)).submission.method, method === 'stream' ? null : 'reply')
+    assert.ok(reads.includes(await found(placed.order_id)), 'of the original, no stream has told')
+    await stage.control('POST', '/streams', { do: 'mute' })
+    const again = (await replayed(placed)).order
+    assert.ok(reads.includes(await found(again.order_id)))
+    assert.equal((await lost()) - before, 2)
+    await stage.control('POST', '/streams', { do: 'normal' })
   })
 
   test('an order at an emulated broker is repeated there', async () => {
@@ -134,8 +170,8 @@ describe('replays of orders in the sandbox', () => {
     const isWorking = async () => (await call('GET', `/orders/${placed.order_id}`)).body.normalized_status === 'working'
     await until(isWorking, 'the broker has the order')
     const answer = await replayed(placed)
-    assert.deepEqual([answer.order.broker, answer.order.normalized_status, answer.order.filled_qty], ['TRADIER', 'working', '0'])
-    assert.ok(!partsOf(answer).includes('broker'))
+    assert.deepEqual([answer.order.broker, answer.order.normalized_status, answer.order.filled_qty], ['TRADIER', 'cancelled', '0'])
+    assert.ok(!partsOf(answer).includes('broker') && !partsOf(answer).includes('outcome'))
   })
 
   test('nothing is placed for an order that does not exist, or while another replay runs', async () => {

@@ -231,10 +231,11 @@ function changeOf(order: Order, { order: moved, publish, audit }: Next): OrderCh
 /** The error for a client order id, in the request's `field`, that `orderId` already has. */
 export function clOrdIdTaken(orderId: OrderId, field: 'cl_order_id' | 'new_cl_order_id'): ServiceError {
   // The id of a modification may be taken by an order of another trading day.
-  const when = field === 'cl_order_id' ? ' today' : ''
+  const [when, other] = field === 'cl_order_id' ? [' today', 'order'] : ['', 'modification']
   return new ServiceError(
     'cl_order_id_duplicate',
-    `This ${field} was used${when} by order ${orderId}; read that order, or send a new ${field}.`,
+    // A proxy that repeats requests makes the first answer a duplicate: who took a new id for granted would have the order twice.
+    `This ${field} was used${when} by order ${orderId}. Read that order first: it may be of this request, sent twice on the way. A new ${field} is another ${other}.`,
     { details: [{ path: field, message: `used by order_id ${orderId}` }], orderId }
   )
 }

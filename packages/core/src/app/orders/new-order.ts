@@ -18,10 +18,10 @@ export function newOrder(
   { account, connection, capabilities }: Tradable,
   ticket: OrderTicket,
   clOrdId: ClOrdId,
-  replaces: Order | null
+  replaces: Order | null,
+  orderId: OrderId = ids.uuid<OrderId>()
 ): Order {
   const at = clock.now()
-  const orderId = ids.uuid<OrderId>()
   return {
     ...ticket,
     orderId,

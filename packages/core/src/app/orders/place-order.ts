@@ -1,4 +1,4 @@
-import type { AccountId, BrokerId, ClOrdId } from '../../domain/ids.ts'
+import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { Removals } from '../connections/removals.ts'
@@ -26,6 +26,8 @@ export interface OrderRequest extends TicketRequest {
   readonly accountId: AccountId
   readonly clOrdId: ClOrdId
   readonly broker: BrokerId
+  /** A new one, of a caller of our own that has recorded it before; absent: it is made here. */
+  readonly orderId?: OrderId
 }
 
 /**
@@ -38,7 +40,7 @@ export async function placeOrder(deps: PlaceDeps, caller: UserCaller, request: O
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
   const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
   deps.removals.demandStaying(tradable.connection)
-  const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
+  const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null, request.orderId)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
   const fence = deps.ownership.fenceOf(order.userKey)

@@ -15,7 +15,7 @@ import { askSandbox, ownSandbox } from '../sandbox/own.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
 import { type PracticeAccount, practiceAccount, replayBroker } from './practice.ts'
 
-/** How long fills and a cancel are waited for, in steps. Prices pause for about as long at most. */
+/** How long the fills or the end of the order, and then a cancel, are waited for, in steps. Prices pause for twice as long at most. */
 const WAIT_MS = 5_000
 const LOOK_MS = 100
 const AUDIT_MAX = 200
@@ -47,11 +47,14 @@ export async function replay(deps: OperatorDeps, by: OperatorCaller, orderId: Or
   )
   const place = await practiceAccount(deps, by, broker, original)
   const clOrdId = parseClOrdId(`replay-${app.ids.uuid().slice(-12)}`)
+  const replayId = app.ids.uuid<OrderId>()
   await app.store.audit.append(operatorAudit(app.clock, by, 'order.replay', orderId, { broker, cl_order_id: clOrdId }))
-  const { order, left } = await repeated(deps, { original, plan, place, clOrdId })
+  // Before the order exists: whatever ends this process meanwhile, the order says what it is.
+  await app.store.audit.append(operatorAudit(app.clock, by, 'order.replay_of', replayId, { original_order_id: orderId }))
+  const { order, left } = await repeated(deps, { original, plan, place, clOrdId, orderId: replayId })
   const moved: readonly NotRepeated[] =
     broker === original.broker ? [] : [{ part: 'broker', why: `The order was at ${original.broker}; here it is at ${broker}.` }]
-  const notRepeated = [...moved, ...plan.notRepeated, ...left, ...differences(original, order)]
+  const notRepeated = [...moved, ...plan.notRepeated, ...left]
   await linkBoth(deps, by, { original, order, notRepeated })
   return { original, order, notRepeated }
 }
@@ -61,6 +64,7 @@ interface Given {
   readonly plan: ReplayPlan
   readonly place: PracticeAccount
   readonly clOrdId: ClOrdId
+  readonly orderId: OrderId
 }
 
 interface Repeated {
@@ -71,13 +75,13 @@ interface Repeated {
 async function repeated(deps: OperatorDeps, given: Given): Promise<Repeated> {
   const { plan, original } = given
   const { symbol } = original
-  if (plan.liquidity === null || symbol === null) return { order: await placed(deps, given), left: [] }
+  if (plan.liquidity === null || symbol === null) return await placed(deps, given)
   const [{ clock }, { quote }] = await Promise.all([askSandbox(deps, SANDBOX.clock()), askSandbox(deps, SANDBOX.price(symbol))])
   try {
     if (!clock.paused) await askSandbox(deps, SANDBOX.setMarket({ paused: true }))
     await showLiquidity(deps, original, symbol, plan.liquidity)
-    const order = await placed(deps, given)
-    return { order, left: await pricesAgain(deps, clock.paused, quote) }
+    const { order, left } = await placed(deps, given)
+    return { order, left: [...left, ...(await pricesAgain(deps, clock.paused, quote))] }
   } catch (cause) {
     await pricesAgain(deps, clock.paused, quote)
     throw cause
@@ -117,16 +121,22 @@ async function showLiquidity(deps: OperatorDeps, { side }: Order, symbol: string
   await askSandbox(deps, SANDBOX.setPrice(symbol, shown))
 }
 
-async function placed(deps: OperatorDeps, { original, plan, place, clOrdId }: Given): Promise<Order> {
+async function placed(deps: OperatorDeps, { original, plan, place, clOrdId, orderId }: Given): Promise<Repeated> {
   const { app } = deps
   const { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs } = original
   const terms = { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs }
   const { account, caller } = place
   const fault = await setFault(deps, plan, place.username)
   try {
-    const first = await placeOrder(app, caller, { ...terms, accountId: account.accountId, broker: account.broker, clOrdId })
-    const filled = await until(deps, first, order => !isOpen(order.status) || isAsFarAs(order, original))
-    return plan.cancel === null || !isOpen(filled.status) ? filled : await cancelled(deps, plan.cancel, filled, place)
+    const request = { ...terms, accountId: account.accountId, broker: account.broker, clOrdId, orderId }
+    const first = await placeOrder(app, caller, request)
+    const reached = await until(deps, first, order => !isOpen(order.status) || isAsFarAs(order, original, plan))
+    const canceller = isOpen(reached.status) ? plan.cancel : null
+    const order = canceller === null ? reached : await cancelled(deps, canceller, reached, place)
+    const left = differences(original, order)
+    if (canceller !== null || !isOpen(order.status)) return { order, left }
+    const ended = await cleared(deps, order, place)
+    return { order: ended.order, left: [...left, ...ended.left] }
   } finally {
     if (fault !== null) await clearFault(deps, fault)
   }
@@ -157,6 +167,25 @@ async function cancelled(
   return until(deps, order, present => !isOpen(present.status))
 }
 
+/**
+ * Cancels an order that is open when the replay has come as far as the original: the practice account would have one more with each replay.
+ * Never throws: the order is placed, and is not to be lost.
+ */
+async function cleared(deps: OperatorDeps, open: Order, place: PracticeAccount): Promise<Repeated> {
+  const { app } = deps
+  try {
+    const order = await cancelled(deps, 'service', open, place)
+    const why = isOpen(order.status)
+      ? 'The order was open at the end of the replay. Its cancel was requested, and has no outcome yet.'
+      : `The order was ${open.status} at the end of the replay, and was cancelled then, so that the practice account has no open orders of replays.`
+    return { order, left: [{ part: 'end', why }] }
+  } catch (cause) {
+    app.log.warn('the order of a replay could not be cancelled', { orderId: open.orderId, cause })
+    const why = 'The order is open at the end of the replay, and its cancel failed: cancel it on the page Sandbox.'
+    return { order: (await app.store.orders.find(open.orderId)) ?? open, left: [{ part: 'end', why }] }
+  }
+}
+
 /** The order once it is so, or as it is after five seconds. */
 async function until({ app: { store, clock } }: OperatorDeps, first: Order, isSo: (order: Order) => boolean): Promise<Order> {
   const endsAt = clock.monotonicMs() + WAIT_MS
@@ -168,10 +197,15 @@ async function until({ app: { store, clock } }: OperatorDeps, first: Order, isSo
   return order
 }
 
-/** Its fills are there, and the broker has accepted it, if it had accepted the original. */
-function isAsFarAs(order: Order, original: Order): boolean {
+/**
+ * Its fills are there, and the broker has accepted it, if it had accepted the original. Where the original was rejected by the broker, only an
+ * end is as far: before it, the order looks like one that works.
+ */
+function isAsFarAs(order: Order, original: Order, { fault }: ReplayPlan): boolean {
+  if (fault?.do === 'refuse' || fault?.do === 'refuse_later') return false
   const isKnown = order.submission.state === 'acknowledged' && (order.status !== 'pending' || original.status === 'pending')
-  return isKnown && areEqual(filledQuantity(order), filledQuantity(original))
+  const isFilled = original.status !== 'filled' || order.status === 'filled'
+  return isKnown && isFilled && areEqual(filledQuantity(order), filledQuantity(original))
 }
 
 function differences(original: Order, order: Order): readonly NotRepeated[] {
@@ -179,7 +213,7 @@ function differences(original: Order, order: Order): readonly NotRepeated[] {
   const isSame = original.status === order.status && areEqual(...filled)
   if (isSame) return []
   const [was, is] = [`${original.status}, filled ${filled[0]}`, `${order.status}, filled ${filled[1]}`]
-  return [{ part: 'outcome', why: `The original is ${was}; this order is ${is} when the replay ends, and may go on.` }]
+  return [{ part: 'outcome', why: `The original is ${was}; this order is ${is} when the replay ends.` }]
 }
 
 async function demandKnown(deps: OperatorDeps, symbol: string): Promise<void> {
@@ -191,7 +225,7 @@ async function demandKnown(deps: OperatorDeps, symbol: string): Promise<void> {
   }
 }
 
-/** Steps of both orders. */
+/** Names each of the two at the other, once it is known what was not repeated. */
 async function linkBoth({ app: { store, clock } }: OperatorDeps, by: OperatorCaller, { original, order, notRepeated }: Replay) {
   const why = notRepeated.map(({ why }) => why).join(' ')
   const detail = { original_order_id: original.orderId, not_repeated: why.slice(0, WHY_MAX) }

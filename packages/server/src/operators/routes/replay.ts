@@ -29,7 +29,7 @@ export const REPLAY: readonly Operation[] = [
     summary: 'Replay an order in the sandbox',
     description: `Places the same order in a practice account of the sandbox that this service started, with the broker’s answer and fills as the order
 has them recorded: a refusal with its message, a lost or late answer, fills with their quantities and prices, a cancel. No order reaches another place.
-One replay runs at a time, and prices of the sandbox pause for it. The answer comes after about ten seconds at most, and says what was not repeated.
+One replay runs at a time, and prices of the sandbox pause for it. The answer comes after about ten seconds at most, and says what was not repeated. An order that is open then is cancelled.
 A repetition places another order. If the answer is lost, \`replays\` beside the steps of the original names the new order (\`order.replayed\`).`,
     failures: [
       ...(['order_not_found', 'order_not_repeatable', 'order_not_supported', 'connection_broken', 'broker_unavailable'] as const),

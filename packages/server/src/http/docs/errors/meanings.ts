@@ -120,7 +120,8 @@ export const MEANINGS: { readonly [code in ErrorCode]: Meaning } = {
   },
   cl_order_id_duplicate: {
     meaning: 'The `cl_order_id` was used on this trading day: by the order that `order_id` names. Nothing was placed now.',
-    remedy: 'If you repeated a request whose answer was lost, this is your order: read it. For another order, use another `cl_order_id`.',
+    remedy:
+      'Read that order first: if you repeated a request, or something on the way did, it is yours. A new `cl_order_id` is another order.',
     again: 'changed'
   },
   connection_broken: {
