@@ -18,6 +18,9 @@ var StreamError = class extends Error {
 function isFinal(error) {
   return typeof error === "object" && error !== null && "retrySafe" in error && error.retrySafe === false;
 }
+function isRetrySafe(error) {
+  return error instanceof Error && "retrySafe" in error && error.retrySafe === true;
+}
 function invalid(message) {
   return new StreamError("setting_invalid", message);
 }
@@ -136,7 +139,7 @@ function streamConnection(options, handlers) {
     else if (receivedMs === null && failures >= UNOPENED_MAX) void lookAt();
   }
   function openLater() {
-    const bound = Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10));
+    const bound = boundMs(failures);
     failures += 1;
     const wasRefused = refusals > (handlers.renewable ? 1 : 0);
     const chance = random();
@@ -149,6 +152,18 @@ function streamConnection(options, handlers) {
     void found?.body?.cancel().catch(() => void 0);
     if (receivedMs === null && found && /^(2|3|404|405|410)/.test(String(found.status)))
       fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`));
+  }
+  function pause(after, signal) {
+    return new Promise((resolve) => {
+      const done = () => {
+        cancelPause();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancelPause = timers.after(random() * boundMs(after), done);
+      signal.addEventListener("abort", done);
+      if (signal.aborted) done();
+    });
   }
   function forget() {
     const left = socket;
@@ -178,6 +193,7 @@ function streamConnection(options, handlers) {
     start() {
       if (isRunning) return;
       isRunning = true;
+      refusals = 0;
       open();
     },
     stop,
@@ -195,8 +211,12 @@ function streamConnection(options, handlers) {
       else end(why);
     },
     end,
-    fail
+    fail,
+    pause
   };
+}
+function boundMs(failures) {
+  return Math.min(WAIT_MS.max, WAIT_MS.first * 2 ** Math.min(failures, 10));
 }
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
   const found = addressOf(url, "ws", allowHttp);
@@ -566,6 +586,13 @@ var BrokerStream = class {
   follow(userId, options = {}) {
     return this.#sessions.follow(userId, options);
   }
+  /**
+   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream itself makes
+   * after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   */
+  pause(failures, signal) {
+    return this.#sessions.pause(failures, signal);
+  }
 };
 function brokerSessions(options = Object()) {
   const { url, clientId, clientSecret, waitingMax = WAITING_MAX, readEvents } = options;
@@ -622,6 +649,7 @@ function brokerSessions(options = Object()) {
   }
   return {
     ageMs: () => connection.ageMs,
+    pause: connection.pause,
     follow(userId, { after = null, signal }) {
       if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))
         throw invalid("a user_id has 1 to 64 characters, and no space at its ends");
@@ -729,6 +757,8 @@ var LiveCopy = class {
   #following = null;
   /** The snapshot may contain updates up to this one; until then, records may be older than it. */
   #snapshotSeq = 0;
+  /** Why the snapshot could not be read, while it is to be read again. */
+  #unread = null;
   /** What was put while a snapshot is read; it may be newer. */
   #put = null;
   constructor(options) {
@@ -756,9 +786,12 @@ var LiveCopy = class {
   get isLive() {
     return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq;
   }
-  /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+  /**
+   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they do, and
+   * before it was tried.
+   */
   get interruption() {
-    return this.#following?.interruption ?? null;
+    return this.#unread ?? this.#following?.interruption ?? null;
   }
   /** Milliseconds since the service was last received; null before that. */
   get ageMs() {
@@ -766,7 +799,8 @@ var LiveCopy = class {
   }
   /**
    * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
-   * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
+   * A snapshot that cannot be read now is read again after the stream's own waits, as long as the error is `retrySafe`.
+   * @throws StreamError, what `load` and `save` throw, and other errors of `readSnapshot`, `readLastSeq` and the stream's `readEvents`
    */
   run(signal) {
     const over = new AbortController();
@@ -863,23 +897,34 @@ var LiveCopy = class {
         return item;
     }
   }
-  /** Null: aborted meanwhile. */
+  /** Null: aborted meanwhile. What updates come while it is tried again waits in the stream, up to its bound. */
   async #begin(seq, signal) {
-    const { readSnapshot, readLastSeq } = this.#options;
     this.#put = [];
     try {
-      const snapshot = await readSnapshot(signal);
-      const snapshotSeq = await readLastSeq?.(signal) ?? seq;
-      const records = new Records(snapshot);
-      for (const order of this.#put) records.putOrder(order);
-      this.#replace(records, seq, snapshotSeq);
-      return { type: "begin", seq, snapshot };
-    } catch (error) {
-      if (signal.aborted) return null;
-      throw error;
+      for (let failures = 0; !signal.aborted; failures += 1) {
+        try {
+          return await this.#read(seq, this.#put, signal);
+        } catch (error) {
+          if (signal.aborted) return null;
+          if (!isRetrySafe(error)) throw error;
+          this.#unread = `the records cannot be read: ${error.message}`;
+          await this.#options.stream.pause(failures, signal);
+        }
+      }
+      return null;
     } finally {
       this.#put = null;
+      this.#unread = null;
     }
+  }
+  async #read(seq, put, signal) {
+    const { readSnapshot, readLastSeq } = this.#options;
+    const snapshot = await readSnapshot(signal);
+    const snapshotSeq = await readLastSeq?.(signal) ?? seq;
+    const records = new Records(snapshot);
+    for (const order of put) records.putOrder(order);
+    this.#replace(records, seq, snapshotSeq);
+    return { type: "begin", seq, snapshot };
   }
   #replace(records, seq, snapshotSeq) {
     this.#records = records;

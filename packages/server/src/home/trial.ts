@@ -90,7 +90,7 @@ export class Trial {
 
   async #prepare(demo: DemoPlatform): Promise<Prepared | null> {
     let user = this.#user
-    let connections = (await user?.call('GET', ACTIVE)) ?? null
+    let connections: unknown = (await user?.call('GET', ACTIVE)) ?? null
     if (connections === null) {
       // There is none yet, or its secret, or that of the platform, was replaced since.
       user = await DemoUser.of(demo, USER_ID)

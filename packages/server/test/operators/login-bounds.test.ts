@@ -75,7 +75,11 @@ async function stage(context: TestContext) {
   const logins = new ProviderLogins({
     ...{ name: 'Our company', publicUrl, access, attempts: attempts.provider, operators, hasher, ids, log: SILENT },
     grants: [{ value: 'traders', scopes: ['read'] }],
-    provider: { host: 'login.example', begin: async (_uri, { state }) => (discovery.isSlow ? discovery.read.take() : state), complete: proofs.take },
+    provider: {
+      host: 'login.example',
+      begin: async (_uri, { state }) => (discovery.isSlow ? discovery.read.take() : state),
+      complete: proofs.take
+    },
     pending: new PendingLoginCookie(new OperatorCookie(publicUrl, 'login'), { vault: new EnvelopeVault(ring(key('k1'))), clock })
   })
   const http = Fastify()

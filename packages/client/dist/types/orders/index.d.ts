@@ -16,7 +16,8 @@ export type Modification = Omit<OrderChange, 'new_cl_order_id'> & {
 export interface Orders {
     /**
      * Places an order, once. Choose and store the `cl_order_id` before, if the order must survive the end of this program. The service
-     * refuses an id that was used earlier in the trading day (`cl_order_id_duplicate`).
+     * refuses an id that was used earlier in the trading day (`cl_order_id_duplicate`): read the order that the error names first, which is
+     * yours where something on the way sent the request twice. A new id is another order.
      */
     place(ticket: OrderTicket, options?: CallOptions): Call<Order>;
     /** Asks what an order would cost. Nothing is placed. */

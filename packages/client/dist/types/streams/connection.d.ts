@@ -48,7 +48,6 @@ export interface ConnectionHandlers {
     /** Reasons of the service after which new credentials may do. Without it, the same ones are sent each time. */
     readonly renewable?: RegExp;
 }
-export declare const SYSTEM_TIMERS: Timers;
 /** A WebSocket that is opened again whenever it ends, after a random wait that grows while nothing works. */
 export interface StreamConnection {
     readonly timers: Timers;
@@ -72,6 +71,8 @@ export interface StreamConnection {
     refused(why: string): void;
     end(reason: string): void;
     fail(error: unknown): void;
+    /** Resolves after the random wait that follows so many failures in a row, or when the signal aborts. */
+    pause(failures: number, signal: AbortSignal): Promise<void>;
 }
 /** @throws StreamError setting_invalid */
 export declare function streamConnection(options: ConnectionOptions, handlers: ConnectionHandlers): StreamConnection;

@@ -23,4 +23,6 @@ export type StreamErrorCode =
  | 'too_many';
 /** Whether it is an error of the REST client that no repetition mends. */
 export declare function isFinal(error: unknown): boolean;
+/** Whether it is an error of the REST client after which the same request may be sent again. */
+export declare function isRetrySafe(error: unknown): error is Error;
 export declare function invalid(message: string): StreamError;

@@ -31,7 +31,8 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   platform_disabled: { message: 'The platform is disabled, and gets no webhook endpoints; enable it first.' },
   user_exists: { message: 'There is a user with this user_id already.' },
   cl_order_id_duplicate: {
-    message: 'This cl_order_id was used today by order 01a1fc40-bac8-7000-9fad-169d6cee0b61. Read that order first: it may be of this request, sent twice on the way. A new cl_order_id is another order.',
+    message:
+      'This cl_order_id was used today by order 01a1fc40-bac8-7000-9fad-169d6cee0b61. Read that order first: it may be of this request, sent twice on the way. A new cl_order_id is another order.',
     order_id: '01a1fc40-bac8-7000-9fad-169d6cee0b61'
   },
   connection_broken: { message: 'The broker no longer accepts this connection; have the user connect this broker again.' },

@@ -99,7 +99,11 @@ export const SANDBOX_USERS: readonly Operation[] = [
     bodyExample: { do: 'drop', login: 'alex' },
     success: { status: 200, description: 'How many streams it was done to.', schema: records.disturbedRecord },
     async handle({ caller, body: { do: effect, on, broker, login, code, ms, times, window } }, deps) {
-      const made = { action: 'sandbox.streams', target: login ?? 'all', detail: noted({ do: effect, on, broker, code, ms, times }) } as const
+      const made = {
+        action: 'sandbox.streams',
+        target: login ?? 'all',
+        detail: noted({ do: effect, on, broker, code, ms, times })
+      } as const
       const body = { do: effect, on, dialect: broker, login, code, ms, times, window }
       const { streams } = await changeSandbox(deps, caller, made, SANDBOX.disturbStreams(body))
       return { streams }

@@ -28,4 +28,9 @@ export declare class BrokerStream {
      * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
      */
     follow(userId: string, options?: FollowOptions): Following;
+    /**
+     * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream itself makes
+     * after so many failures in a row, 30 seconds at most, or when the signal aborts.
+     */
+    pause(failures: number, signal: AbortSignal): Promise<void>;
 }

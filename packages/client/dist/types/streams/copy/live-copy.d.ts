@@ -52,13 +52,17 @@ export declare class LiveCopy {
     get seq(): number | null;
     /** Whether it has everything that the service has sent, and updates arrive as they happen. */
     get isLive(): boolean;
-    /** Why no updates arrive: no connection, wrong credentials, no such user. Null while they do, and before it was tried. */
+    /**
+     * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they do, and
+     * before it was tried.
+     */
     get interruption(): string | null;
     /** Milliseconds since the service was last received; null before that. */
     get ageMs(): number | null;
     /**
      * Keeps the copy until the signal aborts or the user is deleted or disabled (`deleted`), and yields each change after it was saved.
-     * @throws StreamError, and what `load`, `save`, `readSnapshot` and the stream's `readEvents` throw
+     * A snapshot that cannot be read now is read again after the stream's own waits, as long as the error is `retrySafe`.
+     * @throws StreamError, what `load` and `save` throw, and other errors of `readSnapshot`, `readLastSeq` and the stream's `readEvents`
      */
     run(signal: AbortSignal): AsyncGenerator<CopyChange, 'stopped' | 'deleted', undefined>;
     /** An answer to a request of your own may be newer than the last update. */

@@ -1,1 +1,0 @@
-import{H as e,p as t}from"./page-837ad4c1.js";function n(n){let{data:r}=t(e(`/platforms`,{})),i=(r?.data??[]).map(({platform_id:e,name:t})=>({value:e,label:t}));return{choices:i,chosen:n??(i.length===1?i[0]?.value:void 0)}}export{n as t};

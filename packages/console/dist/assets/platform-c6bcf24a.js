@@ -1,1 +1,0 @@
-import{H as e,p as t}from"./page-cae0014e.js";function n(e){let t=e.filter(({is_for_replays:e})=>!e),[n,...r]=t.length===0?e:t;return r.length===0?n?.platform_id:void 0}function r(r){let{data:i}=t(e(`/platforms`,{})),a=i?.data??[];return{choices:a.map(({platform_id:e,name:t})=>({value:e,label:t})),chosen:r??n(a)}}export{r as t};

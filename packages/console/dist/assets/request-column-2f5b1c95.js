@@ -1,1 +1,0 @@
-import{o as e}from"./page-cae0014e.js";import{_ as t}from"./values-c92a1d6a.js";var n=t();function r(t,r){return{name:`Copy as`,cell:i=>(0,n.jsx)(e,{request:r(i),what:t(i)})}}export{r as t};

@@ -1,1 +1,0 @@
-import{o as e}from"./page-837ad4c1.js";import{_ as t}from"./values-6631db44.js";var n=t();function r(t,r){return{name:`Copy as`,cell:i=>(0,n.jsx)(e,{request:r(i),what:t(i)})}}export{r as t};
