@@ -29,14 +29,15 @@ describe('trading in the console', () => {
     await using walk = await loggedIn()
     const { page } = walk
     await open(page)
-    const marks = Number(/Fills marked: (\d+)/.exec(await labelOf(page))?.[1] ?? 0)
+    // That of the order before, which is read beside the bars.
+    await until(async () => (await labelOf(page)).endsWith('Fills marked: 1'), 'its mark', PATIENCE_MS)
     await page.getByLabel('Quantity').fill('3')
     await page.keyboard.press('Enter')
     await shows(page, '#ticket-result', /^BUY 3 AAPL: costs 300\.\d\d.* by the broker’s estimate/)
     await until(() => page.locator('#ticket-place:focus').isVisible(), 'the next key places it', PATIENCE_MS)
     await page.keyboard.press('Enter')
     await shows(page, '#ticket-result', /^BUY 3 AAPL \(market\): filled at 100\.01/)
-    await until(async () => (await labelOf(page)).includes(`Fills marked: ${marks + 1}`), 'the mark', PATIENCE_MS)
+    await until(async () => (await labelOf(page)).endsWith('Fills marked: 2'), 'the mark', PATIENCE_MS)
     await shows(page, '#fills tr:first-child td:nth-child(2)', /^BUY 3 AAPL$/)
     await shows(page, '#positions tr:first-child', /^AAPL5100\.01/)
     await shows(page, '#positions-as-of', /^as of \d+ \w+, [\d:]+, New York time$/)
