@@ -326,7 +326,7 @@ describe('the console', () => {
       await page.waitForFunction(`!document.querySelector('main').innerText.includes('Reading ')`)
       await page.setViewportSize({ width: 1280, height: 800 })
       for (const list of await page.locator('.scroll').all()) {
-        const [wide, seen] = await list.evaluate<readonly [number, number], void>('list => [list.scrollWidth, list.clientWidth]')
+        const [wide, seen] = await list.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth] as const)
         assert.ok(wide <= seen, `${path} at 1,280 px: columns of ${wide} px, ${seen} px seen`)
       }
       assert.equal(await page.getByRole('heading', { name: 'Steps' }).count(), heading === `Order ${at.filled.cl_order_id}` ? 1 : 0, path)

@@ -25,8 +25,8 @@ export function lagText({ updates, users, is_lower_bound: isLowerBound }: Webhoo
 }
 
 /**
- * The parts of a long id or name between which a line may end: a UUID in three, others at hyphens before letters, and what is long then after
- * every sixteen characters. Amounts are not given to it: a broken one can be read as another.
+ * The parts of a long id or name between which a line may end: a UUID in three, others at hyphens before letters, and what is long then
+ * after every sixteen characters. Amounts are not given to it: a broken one can be read as another.
  */
 export function partsOf(text: string): readonly string[] {
   if (text.length <= WORD_MAX) return [text]

@@ -105,11 +105,13 @@ export interface WebhookCursorStore {
   lag(endpoint: Pick<WebhookEndpoint, 'endpointId' | 'filter'>): Promise<WebhookLag>
 }
 
-/** Counting an endpoint's lag ends at so many users with events after their cursors, and so many events that a filter was asked about. */
+/** Counting a lag ends at so many users whose logs go on after their cursors, and so many events that a filter was asked about. */
 export const LAG_USERS_MAX = 10_000
 export const LAG_EVENTS_MAX = 10_000
 
-/** What an endpoint would be sent: events that pass its filter, and for a user whose events were erased, one that says so. */
+/**
+ * What an endpoint would be sent: events that pass its filter, and for a user whose events were erased, one that says so.
+ */
 export interface WebhookLag {
   /** Users with such events. */
   readonly users: number

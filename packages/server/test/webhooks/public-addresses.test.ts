@@ -88,7 +88,7 @@ test('URLs with credentials, fragments, other schemes, other ports or ambiguous 
   for (const url of urls) assert.throws(() => parseWebhookUrl(url, PUBLIC), Malformed, url)
 })
 
-test('a refused receiver of the own machine: the message names the setting that allows it, and its names are that machine', () => {
+test('a refused receiver of the own machine names the setting that allows it, and its names are that machine', () => {
   for (const url of [
     'http://127.0.0.1:9000/',
     'http://localhost:9000/',

@@ -5,7 +5,7 @@ import { LAG_EVENTS_MAX, LAG_USERS_MAX, type WebhookLag } from '@trunkline/core/
 import type { Session } from '../session.ts'
 
 // All users are compared at once: a plan that stops early looks each of them up, which costs ten times as much where few are behind.
-// Erased events count as one.
+// For what was erased, one event stands.
 const LAGGING = `with behind as materialized (
     select counters.user_key, coalesce(cursors.seq, 0) as seq, counters.first_seq, counters.last_seq,
       (counters.first_seq > coalesce(cursors.seq, 0) + 1)::int as erased
@@ -23,7 +23,7 @@ const LAG = `${LAGGING}
     (select min(at) from counted join events on events.user_key = counted.user_key and events.seq = greatest(counted.seq + 1, first_seq)) as oldest_at
   from counted`
 
-// An order's status is found as it is written: quotes inside texts of the document are escaped, and no member of a member has this name.
+// An order's status is found as it is written: texts inside the document have their quotes escaped, and no other member has this name.
 const FILTERED_LAG = `${LAGGING}, looked as materialized (
     select next.* from counted cross join lateral (
       select user_key, at, ($3::text[] is null or topic = any ($3)) and (topic <> 'orders' or $4::text[] is null or data like any ($4)) as passes
