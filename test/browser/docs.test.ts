@@ -74,6 +74,19 @@ describe('the documentation', () => {
     await page.getByText('Nothing found').waitFor({ state: 'hidden' })
   })
 
+  test('is searched again at the next key when what is searched could not be read', async () => {
+    await using walk = await visit(stage.browser, {}, { refusals: /^503: .*\/docs\/search\.json$/ })
+    const { page } = walk
+    await page.route('**/docs/search.json', route => route.fulfill({ status: 503, json: { code: 'store_unavailable', message: 'Later.' } }))
+    await open(page, '/docs/errors/internal')
+    const field = page.getByRole('combobox')
+    await field.pressSequentially('cance')
+    await page.getByText('could not be read').waitFor()
+    await page.unroute('**/docs/search.json')
+    await field.press('l')
+    await page.getByRole('option', { name: 'Cancel an open order' }).waitFor()
+  })
+
   test('has the meaning of a field below its name on a phone, as wide as the page', async () => {
     await using walk = await visit(stage.browser, { viewport: { width: 375, height: 800 } })
     const { page } = walk

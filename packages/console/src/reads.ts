@@ -5,7 +5,7 @@ import { type OrderAndSteps, orderAndSteps } from './order-and-steps.ts'
 import { targetOf } from './snippets.ts'
 
 /** More rows than this are not kept: filters find the others. */
-export const ROWS_MAX = 2_000
+const ROWS_MAX = 2_000
 /** Of a page, and of a list that has only one: the most that the service lists at once. */
 export const PAGE_ROWS = 100
 

@@ -67,12 +67,13 @@ test('a refusal of something between the service and the page is no success and 
   assert.match(page.message, /text\/html/)
 })
 
-test('only a 401 ends the session', async () => {
+test('a session has ended only where the service says so: a scope that it lacks has the same status, and so may an answer of a proxy', async () => {
   await using service = await answering(({ url }, response) => {
-    response.writeHead(url?.endsWith('/out') === true ? 401 : 403).end('{"code":"scope_missing","message":"No."}')
+    const [code, status = '401'] = url?.split('/').slice(-2) ?? []
+    response.writeHead(Number(status)).end(code === 'none' ? '<h1>Unauthorized</h1>' : JSON.stringify({ code, message: 'No.' }))
   })
-  assert.equal(isSignedOut(await refusalOf(send(at(service.origin, { ...GET_X, path: '/admin/v1/out' })))), true)
-  assert.equal(isSignedOut(await refusalOf(send(at(service.origin, { ...GET_X, path: '/admin/v1/scope' })))), false)
+  const after = async (code: string) => isSignedOut(await refusalOf(send(at(service.origin, { ...GET_X, path: `/admin/v1/${code}/401` }))))
+  assert.deepEqual(await Promise.all(['credentials_invalid', 'scope_missing', 'none'].map(after)), [true, false, false])
   assert.equal(isSignedOut(new Error('401')), false)
 })
 

@@ -19,7 +19,7 @@ const FILTERS = [
 ] as const
 
 /** Of every list of attempts. */
-export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
+const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
   {
     name: 'Started',
     cell: delivery => (

@@ -1,6 +1,7 @@
 import { element } from './element.js'
 
 const SHOWN_MAX = 12
+const UNREAD = 'What is searched could not be read. It is read again at the next key.'
 
 /** @typedef {{ readonly title: string, readonly href: string, readonly about: string, readonly words: string }} Entry */
 
@@ -27,7 +28,7 @@ class Search {
     this.field = field
     this.list = list
     this.at = -1
-    /** @type {Promise<readonly Entry[]> | null} */
+    /** @type {Promise<readonly Entry[] | null> | null} */
     this.entries = null
     field.addEventListener('focus', () => void this.load())
     field.addEventListener('input', () => void this.find())
@@ -43,14 +44,18 @@ class Search {
     })
   }
 
-  /** @returns {Promise<readonly Entry[]>} */
+  /** @returns {Promise<readonly Entry[] | null>} null if they could not be read */
   load() {
     this.entries ??= fetch('/docs/search.json')
-      .then(answer => answer.json())
+      .then(answer => {
+        // A refusal is JSON too.
+        if (!answer.ok) throw new Error(`expected the entries of the search, got the status ${answer.status}`)
+        return answer.json()
+      })
       .catch(() => {
         // Asked for again at the next key.
         this.entries = null
-        return []
+        return null
       })
     return this.entries
   }
@@ -60,11 +65,13 @@ class Search {
     const entries = await this.load()
     if (text !== this.field.value) return
     const words = termsOf(text)
-    const found = words.length === 0 ? [] : ranked(entries, words).slice(0, SHOWN_MAX)
+    const found = entries === null || words.length === 0 ? [] : ranked(entries, words).slice(0, SHOWN_MAX)
     this.at = -1
     this.list.replaceChildren(...found.map((entry, index) => option(entry, index)))
     if (words.length > 0 && found.length === 0)
-      this.list.append(element('li', { role: 'option', 'aria-disabled': 'true', class: 'nothing' }, 'Nothing found'))
+      this.list.append(
+        element('li', { role: 'option', 'aria-disabled': 'true', class: 'nothing' }, entries === null ? UNREAD : 'Nothing found')
+      )
     this.list.hidden = words.length === 0
     this.field.setAttribute('aria-expanded', String(words.length > 0))
     this.mark()
