@@ -3,6 +3,7 @@
 
 import { LOGIN_MS } from '@trunkline/core/app/operators/provider-login'
 import { parseJson } from '@trunkline/core/domain/json'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { SealBroken, type SealContext, type Vault } from '@trunkline/core/ports/vault'
@@ -30,28 +31,34 @@ export class PendingLoginCookie {
     this.#deps = deps
   }
 
-  /** Replaces the login that this browser began before, if any. */
+  /** Replaces the login that this browser began before, if any. @throws Malformed if the page does not fit into a cookie */
   set(reply: FastifyReply, login: PendingLogin): void {
     const text = JSON.stringify({ ...login, begunAt: epochMs(this.#deps.clock.now()) })
-    this.#cookie.set(reply, Buffer.from(this.#deps.vault.seal(text, CONTEXT)).toString('base64url'), LOGIN_MS / 1_000)
+    const sealed = Buffer.from(this.#deps.vault.seal(text, CONTEXT)).toString('base64url')
+    if (sealed.length > LENGTH_MAX)
+      throw new Malformed('return_to', `a path and query that fit, encrypted, into ${LENGTH_MAX} characters of a cookie`, login.returnTo)
+    this.#cookie.set(reply, sealed, LOGIN_MS / 1_000)
   }
 
   clear(reply: FastifyReply): void {
     this.#cookie.clear(reply)
   }
 
-  /** Null: none was begun in this browser, or too long ago. */
-  read(request: FastifyRequest): PendingLogin | null {
-    const [text] = this.#cookie.read(request)
-    if (text === undefined || text.length > LENGTH_MAX) return null
-    const { state, nonce, verifier, returnTo, begunAt } = this.#opened(text)
+  /** Those that were begun in this browser and have not ended: over plain http others can plant cookies beside its own. */
+  read(request: FastifyRequest): readonly PendingLogin[] {
+    return this.#cookie.read(request).flatMap(text => this.#opened(text) ?? [])
+  }
+
+  /** Null for what this service did not seal, or too long ago. */
+  #opened(text: string): PendingLogin | null {
+    const { state, nonce, verifier, returnTo, begunAt } = this.#unsealed(text)
     const age = epochMs(this.#deps.clock.now()) - Number(begunAt)
     if (!(age >= -AHEAD_MS && age < LOGIN_MS)) return null
     return { state: String(state), nonce: String(nonce), verifier: String(verifier), returnTo: String(returnTo) }
   }
 
   /** Empty for what this service did not seal. */
-  #opened(text: string): Readonly<Record<string, unknown>> {
+  #unsealed(text: string): Readonly<Record<string, unknown>> {
     try {
       const stored = parseJson(this.#deps.vault.open(Buffer.from(text, 'base64url'), CONTEXT))
       return typeof stored === 'object' && stored !== null ? { ...stored } : {}

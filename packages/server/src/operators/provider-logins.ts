@@ -78,8 +78,9 @@ export class ProviderLogins {
     const { access, pending, attempts, hasher } = this.#deps
     access.demandOwnPage(request)
     await access.demandNoSession(request, reply)
-    const login = pending.read(request)
-    const attempt = { of: 'key', address: request.ip, name: null, secretHash: hasher.hash(login?.state ?? '') } as const
+    const state = hasher.hash(new URLSearchParams(answer).get('state') ?? '')
+    const login = pending.read(request).find(begun => hasher.equal(state, hasher.hash(begun.state))) ?? null
+    const attempt = { of: 'key', address: request.ip, name: null, secretHash: state } as const
     return access.noted(request, async () => {
       attempts.demandCalm(attempt)
       try {
@@ -106,11 +107,9 @@ export class ProviderLogins {
   }
 
   async #completed(request: FastifyRequest, reply: FastifyReply, login: PendingLogin | null, answer: string) {
-    const { access, pending, provider, grants, hasher } = this.#deps
-    const state = new URLSearchParams(answer).get('state') ?? ''
-    // A wrong one leaves the cookie: a link of somebody else must not end a login that is under way.
-    if (login === null || !hasher.equal(hasher.hash(state), hasher.hash(login.state)))
-      throw refused('This login was not begun in this browser, or more than ten minutes ago.')
+    const { access, pending, provider, grants } = this.#deps
+    // A state of another login leaves the cookie: a link of somebody else must not end a login that is under way.
+    if (login === null) throw refused('This login was not begun in this browser, or more than ten minutes ago.')
     await useLoginOnce(this.#deps, login.state)
     pending.clear(reply)
     const identity = await this.#asked(() => provider.complete(this.#redirectUri(), answer, login))

@@ -203,6 +203,19 @@ describe('a login by the provider', () => {
     )
   })
 
+  test('a cookie that another page planted beside its own ends no login [S88]', async () => {
+    const at = await node()
+    const [browser, attacker] = [new Browser(), new Browser()]
+    const answer = await answerTo(await begun(browser, at))
+    await begun(attacker, at)
+    const [own, planted] = [browser, attacker].map(({ cookies }) => cookies.get('trunkline-login-8080'))
+    for (const first of ['AAAA', planted]) {
+      browser.cookies.set('trunkline-login-8080', `${first}; trunkline-login-8080=${own}`)
+      assert.match(String((await browser.post(at, '/complete', '?code=x&state=other')).body.message), /not begun in this browser/)
+    }
+    assert.equal((await browser.post(at, '/complete', answer)).status, 200)
+  })
+
   test('a page of another site can neither begin nor complete one [S86]', async () => {
     const at = await node()
     const browser = new Browser()
