@@ -99,6 +99,47 @@ test('a token that comes for a session that has ended neither ends the next one 
   )
 })
 
+test('a token that came too late for its session is sent in the next one, which asks for none', async () => {
+  const network = new Network()
+  const tokens: ((token: string) => void)[] = []
+  streamOf(network, { token: () => new Promise<string>(resolve => tokens.push(resolve)) }).trades({ symbol: 'SPY' })
+  network.last.open()
+  await turn()
+  network.last.drop()
+  tokens[0]?.('late')
+  await turn()
+  network.pass(250)
+  network.last.open()
+  await turn()
+  assert.deepEqual(
+    [tokens.length, network.last.sentAs('authenticate').map(({ access_token }) => access_token)],
+    [1, ['late']]
+  )
+})
+
+test('a token that came too late takes no other’s place', async () => {
+  const network = new Network()
+  const tokens: ((token: string) => void)[] = []
+  streamOf(network, { token: () => new Promise<string>(resolve => tokens.push(resolve)) }).trades({ symbol: 'SPY' })
+  const next = async (waitMs: number) => {
+    network.last.drop()
+    network.pass(waitMs)
+    network.last.open()
+    await turn()
+  }
+  network.last.open()
+  await next(250)
+  tokens[1]?.('mine')
+  await turn()
+  tokens[0]?.('late')
+  await turn()
+  await next(500)
+  assert.deepEqual(
+    network.last.sentAs('authenticate').map(({ access_token }) => access_token),
+    ['mine']
+  )
+})
+
 test('a token that has ended is replaced at once; another that is refused as well only after half a minute', async () => {
   const network = new Network()
   let issued = 0

@@ -10,6 +10,7 @@ import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LoginRefused, ProviderUnavailable } from '../../src/oidc/faults.ts'
 import type { ProviderOptions } from '../../src/oidc/options.ts'
 import { LoginProvider, type LoginSecrets } from '../../src/oidc/provider.ts'
+import { ProviderHttp } from '../../src/oidc/provider-http.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import { providerClock } from './clock.ts'
 
@@ -276,6 +277,26 @@ test('a provider that says nothing, answers with an error, redirects or is not t
   answer = 'redirect'
   assert.equal(await why(address.port), 'sent an answer that cannot be used (OAUTH_RESPONSE_IS_NOT_CONFORM)')
   assert.equal(await why(9), 'did not answer (ECONNREFUSED)')
+})
+
+test('an answer is read as it came: one that is said to be encoded, or is no text, is not taken [S91]', async context => {
+  let [encoding, body]: [string | null, Uint8Array] = [null, Buffer.from('{}')]
+  const server = createServer((_request, response) =>
+    response.writeHead(200, encoding === null ? {} : { 'content-encoding': encoding }).end(body)
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  await using http = new ProviderHttp(PATIENCE_MS)
+  context.after(() => server.closeAllConnections())
+  context.after(() => server.close())
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const url = `http://127.0.0.1:${address.port}/`
+  const asked = () => http.fetch(url, { method: 'GET', headers: {}, body: undefined, redirect: 'manual' })
+  assert.equal(await (await asked()).text(), '{}')
+  encoding = 'gzip'
+  await assert.rejects(asked(), unavailable(/encoded answer/))
+  ;[encoding, body] = [null, Uint8Array.of(0x7b, 0xff, 0x7d)]
+  await assert.rejects(asked(), unavailable(/encoded answer/))
 })
 
 /** The token with its signature, and other claims. */

@@ -138,6 +138,32 @@ test('of invented sessions eight of an address and sixteen in all are looked up 
   for (const answers of floods) for (const code of await answers()) assert.equal(code, 'credentials_invalid')
 })
 
+test('the secret of a session that has ended is looked up once, however often a browser sends it', async context => {
+  const { sessions, read } = await stage(context)
+  const first = read('os_gone', '192.0.2.1')
+  await until(() => sessions.begun === 1, 'it is looked up')
+  sessions.resolve(null)
+  assert.equal(await first, 'credentials_invalid')
+  for (let times = 0; times < 20; times++) assert.equal(await read('os_gone', '192.0.2.1'), 'credentials_invalid')
+  assert.equal(sessions.begun, 1)
+})
+
+test('visitors who find all look-ups taken by operators are refused, and leave nothing under way', async context => {
+  const { sessions, read } = await stage(context)
+  const first = read('os_ada', '192.0.2.1')
+  await until(() => sessions.begun === 1, 'it is looked up')
+  sessions.resolve(ADA)
+  await first
+  const operators = await flood(100, 64, () => read('os_ada', '192.0.2.1'))
+  await flood(100, 0, at => read(`os_a${at}`, '198.51.100.1'))
+  sessions.resolve(ADA)
+  await operators()
+  const visitors = await flood(100, 8, at => read(`os_b${at}`, '198.51.100.1'))
+  assert.equal(sessions.begun, 1 + 64 + 8)
+  sessions.resolve(null)
+  await visitors()
+})
+
 test('who makes the database fail is slowed down, and who was refused a look-up is not', async context => {
   const { sessions, read } = await stage(context)
   const begun = (count: number) => until(() => sessions.begun === count, `${count} were looked up`)

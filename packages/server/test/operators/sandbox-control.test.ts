@@ -76,6 +76,23 @@ test('an answer that is huge, of another form or of a failure is not taken for o
   }
 })
 
+test('an answer of four mebibytes is read, and one byte more is a lost one', async () => {
+  let bytes = 4 * 1024 * 1024
+  await using long = await controlOf((_request, response) => response.end('{"items": []}'.padEnd(bytes)))
+  assert.deepEqual(await long.control.ask(SANDBOX.faults()), { items: [] })
+  bytes += 1
+  await assert.rejects(long.control.ask(SANDBOX.faults()), codeAnd(/gave no answer/))
+})
+
+test('a redirect is not followed: what another address says is no answer of the sandbox', async () => {
+  await using moved = await controlOf((request, response) => {
+    if (request.url === '/elsewhere') response.end('{"items": []}')
+    else response.writeHead(302, { location: '/elsewhere' }).end()
+  })
+  await assert.rejects(moved.control.ask(SANDBOX.faults()), codeAnd(/gave no answer/))
+  assert.equal(moved.requests(), 1)
+})
+
 test('a refusal has the sandbox’s own code and reason, cut to a bound', async () => {
   const error = { code: 'unknown_fault', message: 'x'.repeat(10_000) }
   await using refusing = await controlOf((_request, response) => response.writeHead(404).end(JSON.stringify({ error })))

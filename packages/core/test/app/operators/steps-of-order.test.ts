@@ -175,6 +175,13 @@ test('the events of an order are found among many others without reading them al
   assert.ok(log.count() < 1_000, `${log.count()} events were read`)
 })
 
+test('an order’s first event is found where the clock of its node was up to a minute behind the one that took the order', async () => {
+  const order = anOrder({ entryTime: time(0) })
+  const others = Array.from({ length: 100 }, (_, index) => event(index + 1, anOrder({ orderId: id(99) }), -70_000 - index))
+  const found = await eventsOfOrder({ events: logOf([...others, event(101, order, -60_000), event(102, anOrder({ orderId: id(99) }), 5)]) }, order)
+  assert.deepEqual([seqsOf(found), found.missing], [[101], []])
+})
+
 test('what is erased, and what lies beyond the search, is said', async () => {
   const order = anOrder({ status: 'working', revision: 3 })
   const busy = Array.from({ length: LOOKED_THROUGH_MAX + 10 }, (_, index) => event(index + 12, anOrder({ orderId: id(99) }), index))
@@ -298,6 +305,20 @@ test('an attempt is a step of the orders whose events its message had, and of no
   assert.deepEqual(await carriedBy(delivery(10, 11, only('orders', 'filled'))), [], 'the event with that status is not in the range')
   const erased = { from: 10, to: 14, firstEventId: null, count: 1 }
   assert.deepEqual(await carriedBy(delivery(10, 14, { events: erased }), delivery(10, 14, { events: null })), [])
+})
+
+test('an attempt that was made at the very instant of an event stands behind it, and a request before', async () => {
+  const order = anOrder({ status: 'filled', revision: 2 })
+  const { steps } = await stepsIn({
+    order,
+    audit: [entry('order.place', -1), entry('order.cancel', 10)],
+    events: [event(11, pending(), 0), event(12, order, 10)],
+    deliveries: [delivery(12, 12, { startedAt: time(10) })]
+  })
+  assert.deepEqual(
+    steps.slice(-3).map(({ kind }) => kind),
+    ['request', 'change', 'delivery']
+  )
 })
 
 test('of an attempt whose filter was not recorded it is not known what its message had, but for its first event', async () => {
