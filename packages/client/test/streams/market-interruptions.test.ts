@@ -111,10 +111,7 @@ test('a token that came too late for its session is sent in the next one, which 
   network.pass(250)
   network.last.open()
   await turn()
-  assert.deepEqual(
-    [tokens.length, network.last.sentAs('authenticate').map(({ access_token }) => access_token)],
-    [1, ['late']]
-  )
+  assert.deepEqual([tokens.length, network.last.sentAs('authenticate').map(({ access_token }) => access_token)], [1, ['late']])
 })
 
 test('a token that came too late takes no other’s place', async () => {

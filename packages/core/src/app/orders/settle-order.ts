@@ -50,10 +50,10 @@ export class SettlingInterrupted extends Error {
  * Ends an order of unknown outcome as never received, on an operator's decision. At a broker that echoes no client order id this is the
  * only way: an absent order cannot be distinguished there from one whose record differs. Refused while the order is recent enough to arrive
  * late, and while the broker lists an order that may be this one.
- * @throws NotSettled
+ * @throws NotSettled; the signal's reason if it aborts before the order is ended
  */
 export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, verdict: Verdict, signal: AbortSignal): Promise<Order> {
-  await settleable(deps, orderId, verdict.isUnseen ? null : placed => readOrders(deps, placed, signal))
+  await settleable(deps, orderId, { signal, read: verdict.isUnseen ? null : placed => readOrders(deps, placed, signal) })
   return end(deps, orderId, verdict.audit)
 }
 
@@ -78,7 +78,7 @@ export interface SetVerdict {
  * Ends a set of orders of unknown outcome by one decision, each under the rule of {@link settleAsNotReceived}. Each account's list is read
  * once for all of its orders, and again for an order that it has become too old for. The audit entry is written first and names all orders
  * about to end, so that none ends without an entry. Orders skipped after that are named by a second entry.
- * @throws SettlingInterrupted if something fails after the first entry is written.
+ * @throws SettlingInterrupted if something fails, or the signal aborts, after the first entry is written; before, the signal's reason.
  */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
@@ -108,13 +108,14 @@ export async function settleAllAsNotReceived(
     return taken
   }
   const due: Order[] = []
-  for (const orderId of orderIds) due.push(...(await unlessSkipped(orderId, () => settleable(deps, orderId, isUnseen ? null : shared))))
+  const looking = { signal, read: isUnseen ? null : shared }
+  for (const orderId of orderIds) due.push(...(await unlessSkipped(orderId, () => settleable(deps, orderId, looking))))
   if (entry === null) return { orders: due, skipped }
   const audit = entry(due)
   if (due.length === 0) return { orders: due, skipped }
   await deps.store.audit.append(audit)
   const endOne = async (orderId: OrderId) => {
-    await settleable(deps, orderId, isUnseen ? null : shared)
+    await settleable(deps, orderId, looking)
     return end(deps, orderId, null)
   }
   const ended: Order[] = []
@@ -136,12 +137,19 @@ function interrupted(ended: readonly Order[], left: readonly OrderId[], failures
   return new SettlingInterrupted(`The orders were not all settled: ${why} ${done}${rest}.`, { cause: new AggregateError(failures) })
 }
 
-/** The order, if an operator may end it. @throws NotSettled */
-async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
+interface Looking {
+  /** Null: the operator has looked. */
+  readonly read: Read | null
+  readonly signal: AbortSignal
+}
+
+/** The order, if an operator may end it. @throws NotSettled; the signal's reason, so that nothing is ended once it has aborted */
+async function settleable(deps: SettlingDeps, orderId: OrderId, { read, signal }: Looking): Promise<Order> {
   const placed = await find(deps, orderId)
   demandOwned(deps, placed.order)
   demandUnresolved(deps, placed.order)
   if (read !== null) await demandUnlikeAll(deps, placed, await read(placed))
+  signal.throwIfAborted()
   return placed.order
 }
 

@@ -178,7 +178,10 @@ test('the events of an order are found among many others without reading them al
 test('an order’s first event is found where the clock of its node was up to a minute behind the one that took the order', async () => {
   const order = anOrder({ entryTime: time(0) })
   const others = Array.from({ length: 100 }, (_, index) => event(index + 1, anOrder({ orderId: id(99) }), -70_000 - index))
-  const found = await eventsOfOrder({ events: logOf([...others, event(101, order, -60_000), event(102, anOrder({ orderId: id(99) }), 5)]) }, order)
+  const found = await eventsOfOrder(
+    { events: logOf([...others, event(101, order, -60_000), event(102, anOrder({ orderId: id(99) }), 5)]) },
+    order
+  )
   assert.deepEqual([seqsOf(found), found.missing], [[101], []])
 })
 

@@ -283,3 +283,37 @@ test('a set that fails midway reports the reason, the missing audit entries, and
   world.watched.intercept = null
   assert.deepEqual([(await world.stored(first)).status, (await world.stored(second)).status], ['rejected', 'pending'])
 })
+
+test('once nobody waits for it, no order is ended, seen or unseen, and a set stops where it is', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST, LOST)
+  const [first, second] = [await world.given(world.place()), await world.given(world.place({ quantity: '7' }))]
+  await world.clock.advance(YOUNG_MS)
+  const gone = AbortSignal.abort(new Error('Nobody waits.'))
+  for (const isUnseen of [true, false]) {
+    const settling = world.given(settleAsNotReceived(world.app, first.orderId, { isUnseen, audit: Object({}) }, gone))
+    await assert.rejects(settling, /Nobody waits/)
+  }
+  const ids = [first.orderId, second.orderId]
+  const entryOf = (action: string): AuditEntry => ({
+    ...{ at: world.clock.now(), actor: 'operator', action, target: first.orderId, result: 'ok', ip: null, requestId: null, detail: {} }
+  })
+  const verdict = { isUnseen: true, entry: () => entryOf('orders.never_received'), skippedEntry: () => entryOf('orders.not_ended') }
+  await assert.rejects(world.given(settleAllAsNotReceived(world.app, ids, verdict, gone)), /Nobody waits/)
+  assert.deepEqual([(await world.stored(first)).status, (await world.stored(second)).status], ['pending', 'pending'])
+
+  // It leaves once the first is ended.
+  const leaving = new AbortController()
+  world.watched.intercept = async call => {
+    const result = await call.go()
+    if (call.name === 'orders.record') leaving.abort(new Error('Nobody waits.'))
+    return result
+  }
+  const settling = world.given(settleAllAsNotReceived(world.app, ids, verdict, leaving.signal))
+  await assert.rejects(settling, new RegExp(`Nobody waits. These were ended: ${first.orderId}; look again at ${second.orderId}`))
+  world.watched.intercept = null
+  assert.deepEqual([(await world.stored(first)).status, (await world.stored(second)).status], ['rejected', 'pending'])
+  const actions = (await actionsOf(world, first)).filter(action => action.startsWith('orders.'))
+  assert.deepEqual(actions.toSorted(), ['orders.never_received', 'orders.not_ended'])
+})

@@ -2,7 +2,6 @@
 
 import { type OperatorCaller, operatorAudit } from '@trunkline/core/app/operators/access'
 import { type NotRepeated, planReplay, type ReplayPlan } from '@trunkline/core/app/operators/replay-plan'
-import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
 import { areEqual } from '@trunkline/core/domain/decimal'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -13,11 +12,9 @@ import type { OperatorDeps } from '../deps.ts'
 import { SandboxRefusal } from '../sandbox/control.ts'
 import { askSandbox, ownSandbox } from '../sandbox/own.ts'
 import { SANDBOX } from '../sandbox/requests.ts'
+import { cancelled, cleared, type Repeated, until } from './cancelling.ts'
 import { type PracticeAccount, practiceAccount, replayBroker } from './practice.ts'
 
-/** How long the fills or the end of the order, and then a cancel, are waited for, in steps. Prices pause for twice as long at most. */
-const WAIT_MS = 5_000
-const LOOK_MS = 100
 const AUDIT_MAX = 200
 const WHY_MAX = 1_500
 
@@ -65,11 +62,6 @@ interface Given {
   readonly place: PracticeAccount
   readonly clOrdId: ClOrdId
   readonly orderId: OrderId
-}
-
-interface Repeated {
-  readonly order: Order
-  readonly left: readonly NotRepeated[]
 }
 
 async function repeated(deps: OperatorDeps, given: Given): Promise<Repeated> {
@@ -132,8 +124,9 @@ async function placed(deps: OperatorDeps, { original, plan, place, clOrdId, orde
     const first = await placeOrder(app, caller, request)
     const reached = await until(deps, first, order => !isOpen(order.status) || isAsFarAs(order, original, plan))
     const canceller = isOpen(reached.status) ? plan.cancel : null
-    const order = canceller === null ? reached : await cancelled(deps, canceller, reached, place)
-    const left = differences(original, order)
+    const asOriginal = canceller === null ? { order: reached, left: [] } : await cancelled(deps, canceller, reached, place)
+    const { order } = asOriginal
+    const left = [...asOriginal.left, ...differences(original, order)]
     if (canceller !== null || !isOpen(order.status)) return { order, left }
     const ended = await cleared(deps, order, place)
     return { order: ended.order, left: [...left, ...ended.left] }
@@ -154,47 +147,6 @@ async function clearFault(deps: OperatorDeps, id: string): Promise<void> {
   await askSandbox(deps, SANDBOX.clearFault(id)).catch((cause: unknown) => {
     if (!(cause instanceof SandboxRefusal)) deps.app.log.warn('a fault of a replay may still be set in the sandbox', { fault: id, cause })
   })
-}
-
-async function cancelled(
-  deps: OperatorDeps,
-  who: NonNullable<ReplayPlan['cancel']>,
-  order: Order,
-  { caller, account }: PracticeAccount
-): Promise<Order> {
-  if (who === 'service') await cancelOrder(deps.app, caller, account.accountId, order.orderId)
-  else if (order.brokerOrderId !== null) await askSandbox(deps, SANDBOX.cancelOrder(order.brokerOrderId))
-  return until(deps, order, present => !isOpen(present.status))
-}
-
-/**
- * Cancels an order that is open when the replay has come as far as the original: the practice account would have one more with each replay.
- * Never throws: the order is placed, and is not to be lost.
- */
-async function cleared(deps: OperatorDeps, open: Order, place: PracticeAccount): Promise<Repeated> {
-  const { app } = deps
-  try {
-    const order = await cancelled(deps, 'service', open, place)
-    const why = isOpen(order.status)
-      ? 'The order was open at the end of the replay. Its cancel was requested, and has no outcome yet.'
-      : `The order was ${open.status} at the end of the replay, and was cancelled then, so that the practice account has no open orders of replays.`
-    return { order, left: [{ part: 'end', why }] }
-  } catch (cause) {
-    app.log.warn('the order of a replay could not be cancelled', { orderId: open.orderId, cause })
-    const why = 'The order is open at the end of the replay, and its cancel failed: cancel it on the page Sandbox.'
-    return { order: (await app.store.orders.find(open.orderId)) ?? open, left: [{ part: 'end', why }] }
-  }
-}
-
-/** The order once it is so, or as it is after five seconds. */
-async function until({ app: { store, clock } }: OperatorDeps, first: Order, isSo: (order: Order) => boolean): Promise<Order> {
-  const endsAt = clock.monotonicMs() + WAIT_MS
-  let order = first
-  while (!isSo(order) && clock.monotonicMs() < endsAt) {
-    await clock.sleep(LOOK_MS)
-    order = (await store.orders.find(order.orderId)) ?? order
-  }
-  return order
 }
 
 /**
