@@ -124,7 +124,7 @@ export const userPage = page('OperatorUserPage', userRow)
 const { health, health_since, health_reason, records_left_out, records_left_out_at, ...stored } = connectionRecord.properties
 const NOT_HERE = 'Null: the node that follows the user did not answer, or none does yet.'
 const confirmed = (what: string) => nullable(timestamp, `${what} Null: never.`)
-export const connectionRow = record('OperatorConnection', 'A login of a user at a broker.', {
+const connectionRow = record('OperatorConnection', 'A login of a user at a broker.', {
   platform_id: uuid,
   user_key: userKey,
   ...stored,
@@ -192,7 +192,7 @@ export const stepsRecord = record('OrderSteps', 'What became of an order, as it 
   )
 })
 
-export const auditRow = record('AuditEntry', 'Who did what to what.', {
+const auditRow = record('AuditEntry', 'Who did what to what.', {
   position: Type.Integer({ description: 'In the chain.' }),
   at: timestamp,
   actor: Type.String(),
@@ -209,7 +209,7 @@ export const auditPage = record('AuditEntryPage', 'One page of a list.', {
   waiting: count('Entries that wait to be chained, and are listed then; 1,000 are counted at most.')
 })
 
-export const requestRow = record('AnsweredRequest', 'A request that a node answered, without query, headers and body.', {
+const requestRow = record('AnsweredRequest', 'A request that a node answered, without query, headers and body.', {
   at: timestamp,
   request_id: Type.String(),
   method: Type.String(),
@@ -229,7 +229,7 @@ export const requestPage = record('AnsweredRequestPage', 'The newest requests of
 })
 
 export const endpointPage = page('OperatorWebhookEndpointPage', endpointWithLag)
-export const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to send a message to an endpoint.', {
+const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to send a message to an endpoint.', {
   delivery_id: uuid,
   message_id: Type.String({ description: 'The same for each attempt of a message.' }),
   endpoint_id: uuid,
@@ -246,7 +246,7 @@ export const deliveryRow = record('OperatorWebhookDelivery', 'One attempt to sen
 })
 export const deliveryPage = page('OperatorWebhookDeliveryPage', deliveryRow)
 
-export const SEARCHED_KINDS = ['platform', 'user', 'connection', 'account', 'order', 'request'] as const
+const SEARCHED_KINDS = ['platform', 'user', 'connection', 'account', 'order', 'request'] as const
 export const hitRow = record('SearchHit', 'What has the id.', {
   kind: oneOf(SEARCHED_KINDS),
   id: Type.String({ description: 'A `platform_id`, `user_key`, `connection_id`, `account_id`, `order_id` or `request_id`.' }),

@@ -20,7 +20,7 @@ import {
 } from './order-step.ts'
 
 /** Which steps are missing, as far as it is known. `later_requests`, `later_attempts`: there are more than one read looks through. */
-export const MISSING_STEPS = ['later_requests', 'erased_changes', 'unfound_changes', 'later_changes', 'later_attempts'] as const
+const MISSING_STEPS = ['later_requests', 'erased_changes', 'unfound_changes', 'later_changes', 'later_attempts'] as const
 export type MissingSteps = (typeof MISSING_STEPS)[number]
 
 export interface OrderSteps {
