@@ -91,6 +91,12 @@ describe('the sandbox by the API for operators', () => {
       await done('POST', '/sandbox/logins/alex/accounts', { kind }, '/sandbox/logins/{username}/accounts')
   })
 
+  const refusal = async (path: string, body: unknown): Promise<readonly string[]> => {
+    const { status, body: problem } = await call('POST', path, body)
+    assert.deepEqual([status, problem.code, problem.details.length], [400, 'field_invalid', 1], JSON.stringify(problem))
+    return [problem.details[0].path, problem.details[0].message]
+  }
+
   test('crypto has one word, in classes, phases and kinds of accounts', async () => {
     assert.equal((await done('POST', '/sandbox/market', { phase: 'closed', class: 'crypto' })).phases.crypto, 'closed')
     assert.equal((await done('POST', '/sandbox/market', { phase: 'calendar', class: 'crypto' })).phases.crypto, 'open')
@@ -102,11 +108,6 @@ describe('the sandbox by the API for operators', () => {
   })
 
   test('what the sandbox would refuse of a close, a name or a book is refused here, with what was expected and found', async () => {
-    const refusal = async (path: string, body: unknown) => {
-      const { status, body: problem } = await call('POST', path, body)
-      assert.deepEqual([status, problem.code, problem.details.length], [400, 'field_invalid', 1], JSON.stringify(problem))
-      return [problem.details[0].path, problem.details[0].message]
-    }
     const codes = 'must be a code that a socket can be closed with: 1000 to 1003, 1007 to 1014, 3000 to 4999'
     for (const code of [1004, 1006, 1015, 2999, 5000])
       assert.deepEqual(await refusal('/sandbox/streams', { do: 'drop', code }), ['code', `${codes}, was ${code}`])
@@ -118,6 +119,10 @@ describe('the sandbox by the API for operators', () => {
     assert.deepEqual(await refusal('/sandbox/price', { symbol: 'AAPL', bids, asks }), [
       ...['bids', 'must be below all asks, was 100.00 with an ask of 100']
     ])
+    const [worse, better] = [{ price: '101', quantity: '1' }, ...asks]
+    assert.deepEqual(await refusal('/sandbox/price', { symbol: 'AAPL', asks: [worse, better] }), [
+      ...['asks', 'must be best first, each price once: 101 comes before 100']
+    ])
   })
 
   test('the clock goes forward only, stands still when it is stopped, and prices are as set', async () => {
@@ -127,6 +132,12 @@ describe('the sandbox by the API for operators', () => {
     assert.ok(frozen && ahead > before.sandbox_time)
     assert.equal(await refused('POST', '/sandbox/clock', { set: before.sandbox_time }), 'sandbox_refused')
     assert.equal(await refused('POST', '/sandbox/clock', { advance_ms: 32 * 86_400_000 }), 'field_invalid')
+    const inDays = (days: number) => new Date(Date.parse(ahead) + days * 86_400_000).toISOString()
+    assert.match((await refusal('/sandbox/clock', { set: inDays(32) })).join(), /^set,must be at most 31 days after/)
+    assert.deepEqual(await refusal('/sandbox/clock', { set: inDays(1), advance_ms: 1 }), [
+      'advance_ms',
+      'cannot be sent with set: send one of them'
+    ])
     assert.equal((await done('POST', '/sandbox/clock', { frozen: false })).frozen, false)
     await done('POST', '/sandbox/price', {
       symbol: 'BTC/USD',
@@ -202,8 +213,9 @@ describe('the sandbox by the API for operators', () => {
     assert.ok(!JSON.stringify(await entries()).includes('practice-'))
   })
 
-  test('a reset is what it says', async () => {
-    await done('POST', '/sandbox/reset', { confirm: 'reset' })
+  test('a reset is what it says, and answers the clock as it is then', async () => {
+    const { frozen, paused } = (await done('POST', '/sandbox/reset', { confirm: 'reset' })).clock
+    assert.deepEqual([frozen, paused], [false, false])
     assert.deepEqual(
       (await done('GET', '/sandbox/logins')).data.map(({ username }: Body) => username),
       ['alex', 'robin']

@@ -47,3 +47,11 @@ export function crossing(bids: readonly Decimal[], asks: readonly Decimal[]): st
   if (bid === null || ask === null || compare(bid, ask) < 0) return null
   return `must be below all asks, was ${bid} with an ask of ${ask}`
 }
+
+/** What a message says of levels that are not best first, each at a price of its own; null where they are. */
+export function misorder(side: 'bids' | 'asks', prices: readonly Decimal[]): string | null {
+  const sign = side === 'bids' ? -1 : 1
+  const index = prices.findIndex((price, at) => at > 0 && compare(price, prices[at - 1] ?? price) * sign <= 0)
+  if (index === -1) return null
+  return `must be best first, each price once: ${prices[index - 1]} comes before ${prices[index]}`
+}

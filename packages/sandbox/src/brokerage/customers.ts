@@ -46,6 +46,13 @@ export interface NewCustomer {
   readonly accounts: readonly NewAccount[]
 }
 
+/**
+ * Customers, and accounts of them all together. With the longest names, all of them are an answer of 3.6 MB: the service reads them at once,
+ * and takes 4 MiB of an answer.
+ */
+export const CUSTOMERS_MAX = 2_000
+export const ACCOUNTS_MAX = 6_000
+
 type Entry = { readonly person: Customer } | { readonly account: Account } | { readonly gone: string }
 
 const ACCOUNT_NAME = { margin: 'Margin', cash: 'Cash', coin: 'Crypto', futures: 'Futures' } as const satisfies Record<AccountKind, string>
@@ -111,14 +118,19 @@ export class Customers {
     return this.#accountsOf.get(customer) ?? []
   }
 
-  /** @throws Problem `login_taken` */
+  /** @throws Problem `login_taken`; `bad_request` beyond {@link CUSTOMERS_MAX} and {@link ACCOUNTS_MAX} */
   add(wanted: NewCustomer): { readonly customer: Customer; readonly accounts: readonly Account[] } {
     const username = wanted.username ?? this.#freeUsername()
     if (this.#byUsername.has(username)) throw new Problem('login_taken', `there is a login ${username} already`, { field: 'username' })
+    if (this.#byId.size >= CUSTOMERS_MAX) throw new Problem('bad_request', `there are ${CUSTOMERS_MAX} logins, the most: reset the sandbox`)
+    this.#demandRoom(wanted.accounts.length)
     return this.#make({ ...wanted, username }, false)
   }
 
+  /** @throws Problem `bad_request` beyond {@link ACCOUNTS_MAX} */
   addAccount(customer: Customer, wanted: NewAccount, demo = false): Account {
+    // A folder of before the bound opens all the same.
+    if (!demo) this.#demandRoom(1)
     // Accounts created on demand can be removed, so the count alone would give two of them the same name.
     let nth = this.accountsOf(customer.id).length
     while (this.#accounts.has(this.#accountId(customer, nth))) nth++
@@ -148,6 +160,11 @@ export class Customers {
 
   close(): void {
     this.#journal?.close()
+  }
+
+  #demandRoom(accounts: number): void {
+    if (this.#accounts.size + accounts > ACCOUNTS_MAX)
+      throw new Problem('bad_request', `the sandbox has ${this.#accounts.size} accounts, of ${ACCOUNTS_MAX} at most: reset it`)
   }
 
   /** Gives the demo customers of an older folder the accounts that newer versions added. */

@@ -63,7 +63,7 @@ export class MarketDriver {
   async start(): Promise<void> {
     const { state, clock, market } = this.#deps
     if (market.startsAt !== null && state.latest > market.startsAt) await this.#catchUp(state.latest)
-    if (this.#deps.atFullSpeed) clock.freeze(true)
+    if (this.leadsClock) clock.freeze(true)
     await this.#advance(clock.now())
     this.#timer = setInterval(() => void this.now(), EVERY_MS)
     this.#timer.unref()
@@ -154,6 +154,16 @@ export class MarketDriver {
     this.#store(command)
     this.#deps.state.run(command)
     this.#deps.listener.onCommand(command)
+  }
+
+  /** The symbols whose trading is halted. */
+  get halted(): readonly string[] {
+    return [...this.#last.values()].flatMap(last => (last.type === 'halt' && last.halted ? [last.symbol] : []))
+  }
+
+  /** Whether the clock stands still but for the market, as it does where that is delivered at full speed. */
+  get leadsClock(): boolean {
+    return this.#deps.atFullSpeed
   }
 
   lastQuote(symbol: string): QuoteCommand | undefined {

@@ -40,6 +40,13 @@ export class Fields {
     return bad(name, `must be 1 to ${most} printable ASCII characters, was ${shown(text)}`)
   }
 
+  /** 1 to `most` characters, none of them a control character. */
+  titleOr(name: string, most: number): string | null {
+    const text = this.textOr(name)
+    if (text === null || (/^\P{C}+$/u.test(text) && [...text].length <= most)) return text
+    return bad(name, `must be 1 to ${most} characters without control characters, was ${shown(text)}`)
+  }
+
   decimalOr(name: string): Decimal | null {
     if (!this.has(name)) return null
     const value = this.#values[name]

@@ -6,6 +6,7 @@ import { makeFolder } from '@trunkline/files/durable'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { DEFAULT_HEARTBEAT_MS, type SandboxConfig, sandboxConfig } from '../config.ts'
+import { MARKETS } from '../market/types.ts'
 import { Cursors } from './api/cursor.ts'
 import { hoursRoutes } from './api/hours.ts'
 import { instrumentRoutes } from './api/instruments.ts'
@@ -98,7 +99,8 @@ async function open(
   undo.push(() => timers.close())
   const keys = openFolder(config, deps, undo)
   const core = await openCore(config, { ...deps, timers }, undo)
-  const oauth: OAuthSettings = { accessTtlS: config.accessTtlS, dialectTtlS: null, refreshGraceMs: config.refreshGraceMs }
+  const lifetimes: OAuthSettings = { accessTtlS: config.accessTtlS, dialectTtlS: null, refreshGraceMs: config.refreshGraceMs }
+  const oauth = { ...lifetimes }
   const grants = new GrantStore({
     file: inFolder(config, 'grants.jsonl'),
     now: deps.realNow,
@@ -155,6 +157,7 @@ async function open(
       },
       reset: async () => {
         await resetAll(core, grants)
+        Object.assign(oauth, lifetimes)
         for (const dialect of dialects) dialect.reset()
       }
     }),
@@ -284,7 +287,17 @@ async function resetAll(
   openAccounts()
   hub.reset()
   marketHub.reset()
-  await driver.now()
+  await marketAsStarted({ market, clock, driver })
+}
+
+/** Ends what the control API did to the market and the clock. Time itself never goes back: a clock that was moved stays ahead. */
+async function marketAsStarted({ market: { control }, clock, driver }: Pick<Core, 'market' | 'clock' | 'driver'>): Promise<void> {
+  const at = clock.now()
+  for (const symbol of driver.halted) control.setHalted(symbol, false, at)
+  for (const group of MARKETS) control.forcePhase(group, null, at)
+  if (control.isPaused(at)) control.setPaused(false, at)
+  clock.freeze(driver.leadsClock)
+  await driver.afresh()
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

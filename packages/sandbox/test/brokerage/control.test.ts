@@ -192,6 +192,52 @@ test('a reset restores the initial state, and the demo logins’ grants stay', a
   assert.equal((await alex.buy('5', { client_order_id: 'before' })).body.order.state, 'done')
 })
 
+test('a reset also ends halts, forced phases, a pause, a frozen clock and lifetimes of tokens, and answers the clock', async () => {
+  await using brokerage = await openBrokerage()
+  const { clock: before } = await control(brokerage, 'GET', '/clock')
+  const lifetimesNow = async () => {
+    const { accessTtlS, dialectTtlS, refreshGraceMs } = await control(brokerage, 'PUT', '/oauth', {})
+    return [accessTtlS, dialectTtlS, refreshGraceMs]
+  }
+  const lifetimes = await lifetimesNow()
+  const shown = async () => (await control(brokerage, 'GET', '/market/AAPL')).quote
+  const { halted } = await shown()
+  await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 7, refresh_grace_ms: 8 })
+  const phase = before.share === 'pre' ? 'post' : 'pre'
+  for (const name of ['share', 'coin', 'option', 'future']) await control(brokerage, 'PUT', '/market', { phase, class: name })
+  await control(brokerage, 'PUT', '/market/AAPL', { halted: true })
+  assert.equal((await shown()).halted, true)
+  await control(brokerage, 'PUT', '/market', { paused: true })
+  await control(brokerage, 'PUT', '/clock', { frozen: true })
+  const { clock } = await control(brokerage, 'POST', '/reset')
+  const { sandbox_time: time, ...same } = before
+  const { sandbox_time: later, ...after } = clock
+  // These tests' clock stands still from the start on, which is a change too.
+  assert.deepEqual(after, { ...same, frozen: false })
+  assert.ok(later > time)
+  assert.equal((await shown()).halted, halted)
+  assert.deepEqual(await lifetimesNow(), lifetimes)
+  await eventually(async () => (await control(brokerage, 'GET', '/clock')).clock.sandbox_time > later)
+})
+
+test('a clock is set or moved, not both, and the levels of a book are best first', async () => {
+  await using brokerage = await openBrokerage()
+  const { clock } = await control(brokerage, 'GET', '/clock')
+  const refused = async (path: string, body: Wire) => {
+    const { status, body: answer } = await send(`${brokerage.controlUrl}${path}`, 'PUT', body)
+    return [status, answer.error?.field]
+  }
+  assert.deepEqual(await refused('/clock', { set: clock.sandbox_time, advance_ms: 3_600_000 }), [400, 'advance_ms'])
+  const [low, high] = [
+    ['100.00', '1'],
+    ['101.00', '1']
+  ]
+  assert.deepEqual(await refused('/market/AAPL', { bids: [low, high] }), [400, 'bids'])
+  assert.deepEqual(await refused('/market/AAPL', { asks: [high, low] }), [400, 'asks'])
+  assert.deepEqual(await refused('/market/AAPL', { asks: [high, high] }), [400, 'asks'])
+  assert.deepEqual(await refused('/market/AAPL', { bids: [low], asks: [high] }), [200, undefined])
+})
+
 test('the control API lists its routes and refuses invalid requests', async () => {
   await using brokerage = await openBrokerage()
   const { routes } = await control(brokerage, 'GET', '/')

@@ -7,6 +7,8 @@ import { FileNotDurable, writeDurably } from '@trunkline/files/durable'
 import fc from 'fast-check'
 import { BEGINNING, Cursors, mergePage, type PagePosition } from '../../src/brokerage/api/cursor.ts'
 import { BrokerageClock, isoOf, microsOf } from '../../src/brokerage/clock.ts'
+import { loginWire } from '../../src/brokerage/control/logins.ts'
+import { ACCOUNTS_MAX, CUSTOMERS_MAX, Customers } from '../../src/brokerage/customers.ts'
 import { holdFolder } from '../../src/brokerage/folder.ts'
 import { Journal } from '../../src/brokerage/journal.ts'
 import { GrantStore } from '../../src/brokerage/oauth/grants.ts'
@@ -246,4 +248,25 @@ test('redirects: exact, any port on loopback, nothing else', () => {
     ''
   ])
     assert.ok(!redirectAllowed(uri, known), uri)
+})
+
+test('logins and accounts are bounded, so that an answer with all of them is below 4 MiB however long their names are', () => {
+  const customers = new Customers('seed', null)
+  const name = '\u{1f4b0}'.repeat(64)
+  const account = { kind: 'futures', cash: '9999999999.999999999', name } as const
+  const add = (username: string, accounts: number) =>
+    customers.add({ username, password: 'p'.repeat(128), name, accounts: Array.from({ length: accounts }, () => account) })
+  for (let made = customers.all().length; made < CUSTOMERS_MAX - 1; made += 1)
+    add(String(made).padStart(64, 'u'), customers.accounts().length + 3 + (CUSTOMERS_MAX - made) > ACCOUNTS_MAX ? 1 : 3)
+  const rest = ACCOUNTS_MAX - customers.accounts().length
+  assert.throws(() => add('many', rest + 1), /6000 at most/)
+  const { customer } = add('last', rest)
+  assert.throws(() => customers.addAccount(customer, account), /6000 at most/)
+  assert.throws(() => add('more', 0), /2000 logins/)
+  const keys = { name: 'alpaca', keys: () => ({ key_id: 'k'.repeat(32), secret: 's'.repeat(64) }) }
+  const items = customers.all().map(each => loginWire({ customers, dialects: [Object.assign(Object.create(null), keys)] }, each))
+  const bytes = Buffer.byteLength(JSON.stringify({ items }))
+  assert.ok(bytes < 4 * 1_024 * 1_024, String(bytes))
+  customers.forgetGuests()
+  add('again', 20)
 })

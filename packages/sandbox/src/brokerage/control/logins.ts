@@ -28,6 +28,7 @@ export interface LoginControl {
 
 const USERNAME = new RegExp(USERNAME_PATTERN)
 const ACCOUNTS_MAX = 20
+const NAME_MAX = 64
 const CASH_DEFAULT = '100000'
 /** The first deposits that the engine accepts. */
 const CASH = /^\d{1,10}(?:\.\d{1,9})?$/
@@ -101,7 +102,7 @@ function createLogin(deps: LoginControl, body: unknown): object {
   const { customer } = customers.add({
     username: usernameOf(fields),
     password: fields.nameOr('password', 128),
-    name: fields.textOr('name'),
+    name: fields.titleOr('name', NAME_MAX),
     accounts
   })
   openAccounts()
@@ -119,7 +120,7 @@ function accountOf(value: unknown): NewAccount {
   const cash = fields.decimalOr('cash') ?? CASH_DEFAULT
   // Checked before the user is stored; otherwise every later start would try to open an account that the engine refuses.
   if (!CASH.test(cash)) throw new Problem('bad_request', 'cash must be zero to 9999999999.999999999', { field: 'cash' })
-  return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.textOr('name') }
+  return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.titleOr('name', NAME_MAX) }
 }
 
 /** @throws Problem `bad_request` */

@@ -1,7 +1,7 @@
 /** The control API's routes for the clock, the prices and the sessions. */
 
 import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
-import { ASSET_CLASSES, crossing, PHASES } from '../../control-terms.ts'
+import { ASSET_CLASSES, crossing, misorder, PHASES } from '../../control-terms.ts'
 import { type Market, UnknownSymbol } from '../../market/types.ts'
 import { CLASS_MARKETS } from '../api/calendar.ts'
 import { type BrokerageClock, isoOf } from '../clock.ts'
@@ -48,6 +48,8 @@ async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise
   const fields = new Fields(body, ['set', 'advance_ms', 'frozen'])
   const frozen = fields.flagOr('frozen')
   const advance = fields.countOr('advance_ms', 0, JUMP_DAYS_MAX * DAY_MS)
+  if (advance !== null && fields.has('set'))
+    throw new Problem('bad_request', 'set and advance_ms are two ways to say the same: send one of them', { field: 'advance_ms' })
   const to = fields.timeOr('set') ?? (advance === null ? null : clock.now() + advance * 1000)
   const now = clock.now()
   if (to !== null && (to < now || to - now > JUMP_DAYS_MAX * DAY_MS * 1000))
@@ -78,6 +80,8 @@ async function moveSymbol(
   const [bids, asks] = [levelsOf(fields, 'bids'), levelsOf(fields, 'asks')]
   const fault = crossing(pricesOf(bids), pricesOf(asks))
   if (fault !== null) throw new Problem('bad_request', `bids ${fault}`, { field: 'bids' })
+  demandOrder('bids', bids)
+  demandOrder('asks', asks)
   await contracts.bring([symbol])
   if (price !== null) market.control.setPrice(symbol, price, clock.now())
   if (halted !== null) market.control.setHalted(symbol, halted, clock.now())
@@ -95,11 +99,16 @@ type Level = readonly [price: Decimal, size: Decimal]
 function levelsOf(fields: Fields, name: string): readonly Level[] | null {
   const levels = fields.listOr(name)
   if (levels === null) return null
-  return levels.map(level => {
+  return levels.map((level): Level => {
     const [price, size, ...more]: readonly unknown[] = Array.isArray(level) ? level : []
     if (isDecimal(price) && isDecimal(size) && isPositive(price) && isPositive(size) && more.length === 0) return [price, size]
     throw new Problem('bad_request', `${name} is a list of [price, size], best first, both positive and as text`, { field: name })
   })
+}
+
+function demandOrder(side: 'bids' | 'asks', levels: readonly Level[] | null): void {
+  const fault = misorder(side, pricesOf(levels))
+  if (fault !== null) throw new Problem('bad_request', `${side} ${fault}`, { field: side })
 }
 
 function pricesOf(levels: readonly Level[] | null): readonly Decimal[] {

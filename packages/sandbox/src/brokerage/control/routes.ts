@@ -51,7 +51,14 @@ export function controlRoutes(deps: ControlDeps): readonly ControlRoute[] {
     ...dialectRoutes(deps.dialects),
     ...orderControlRoutes(deps),
     ...marketRoutes(deps),
-    { method: 'POST', path: '/reset', handle: deps.reset }
+    {
+      method: 'POST',
+      path: '/reset',
+      handle: async () => {
+        await deps.reset()
+        return clockShown(deps)
+      }
+    }
   ]
   const index = { routes: routes.map(({ method, path }) => `${method} ${path}`) }
   return [

@@ -88,11 +88,13 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     path: '/sandbox/clock',
     operationId: 'setSandboxClock',
     summary: 'Set the clock',
-    description: 'Forward only. Orders that end with the day end, and contracts expire. A day of synthetic prices takes about 0.1 s.',
+    description:
+      'By `set` or `advance_ms`, forward only, 31 days at most. Orders that end with the day end, and contracts expire. A day of synthetic prices takes about 0.1 s.',
     body: tickets.clockTicket,
     bodyExample: { advance_ms: 3_600_000 },
     success: { status: 200, description: 'The clock as it is now.', schema: records.clockRecord },
     async handle({ caller, body: { set, advance_ms, frozen } }, deps) {
+      if (set !== undefined) tickets.demandJump(set, advance_ms, (await askSandbox(deps, SANDBOX.clock())).clock.sandbox_time)
       const made = { action: 'sandbox.clock', target: 'clock', detail: noted({ set, advance_ms, frozen }) } as const
       return present.presentClock(await changeSandbox(deps, caller, made, SANDBOX.setClock({ set, advance_ms, frozen })))
     }
@@ -158,14 +160,16 @@ export const SANDBOX_MARKET: readonly Operation[] = [
     path: '/sandbox/reset',
     operationId: 'resetSandbox',
     summary: 'Reset the sandbox',
-    description:
-      'To its initial state: faults, orders, balances and practice users that were created go. Connections of the two initial users stay; those of others are `BROKEN` when they are next used.',
+    description: `To its initial state: faults, orders, balances and practice users that were created go, and so do halts, forced phases, a pause, a
+frozen clock and lifetimes of tokens that were set. The time and the prices go on from where they are, since time never goes back. Connections of the
+two initial users stay; those of others are \`BROKEN\` when they are next used.`,
     body: tickets.resetTicket,
     bodyExample: { confirm: 'reset' },
-    success: { status: 200, description: 'It is as freshly started.', schema: records.resetRecord },
+    success: { status: 200, description: 'It was reset; its clock as it is now.', schema: records.resetRecord },
     async handle({ caller }, deps) {
-      await changeSandbox(deps, caller, { action: 'sandbox.reset', target: 'sandbox' }, SANDBOX.reset())
-      return { clock: present.presentClock(await askSandbox(deps, SANDBOX.clock())) }
+      // Of the change’s own answer: a read that failed afterwards would say that nothing was changed.
+      const made = { action: 'sandbox.reset', target: 'sandbox' } as const
+      return { clock: present.presentClock(await changeSandbox(deps, caller, made, SANDBOX.reset())) }
     }
   })
 ]

@@ -83,5 +83,5 @@ export const SANDBOX = {
   revealOrder: (id: string) => change('POST', `/orders/${part(id)}/reveal`, {}, ANY),
   counters: () => read('/counters', records.counterList),
   clearCounters: () => ({ method: 'DELETE', path: '/counters', answer: ANY }) as const,
-  reset: () => ({ ...change('POST', '/reset', {}, ANY), limitMs: JUMP_MS })
+  reset: () => ({ ...change('POST', '/reset', {}, clock), limitMs: JUMP_MS })
 }

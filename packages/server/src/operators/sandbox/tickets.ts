@@ -6,6 +6,7 @@ import {
   CLOSE_CODES,
   crossing,
   FAULT_KINDS,
+  misorder,
   PHASES,
   STREAM_FAULTS,
   STREAM_KINDS,
@@ -47,7 +48,7 @@ export const faultTicket = ticket('SandboxFaultTicket', {
 })
 
 export const clockTicket = ticket('SandboxClockTicket', {
-  set: maybe({ ...timestamp, description: 'The sandbox’s time from now on. It only goes forward.' }),
+  set: maybe({ ...timestamp, description: `The sandbox’s time from now on. It only goes forward, ${DAYS_MAX} days at most.` }),
   advance_ms: maybe(count(0, DAYS_MAX * DAY_MS, `How far it jumps, in milliseconds; ${DAYS_MAX} days at most.`)),
   frozen: maybe(Type.Boolean({ description: 'Whether it stands still.' }))
 })
@@ -117,10 +118,25 @@ export const resetTicket = ticket('SandboxResetTicket', {
 
 type Levels = readonly Static<typeof level>[] | undefined
 
-/** The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses */
+/** @throws ServiceError field_invalid if the clock is to be set and moved at once, or is set farther than it may be moved */
+export function demandJump(set: string, advanceMs: number | undefined, sandboxTime: string): void {
+  if (advanceMs !== undefined) throw refusedField('advance_ms', 'cannot be sent with set: send one of them')
+  if (Date.parse(set) - Date.parse(sandboxTime) <= DAYS_MAX * DAY_MS) return
+  throw refusedField('set', `must be at most ${DAYS_MAX} days after the sandbox’s time, which is ${sandboxTime}`)
+}
+
+function refusedField(path: string, message: string): ServiceError {
+  return new ServiceError('field_invalid', `${path} ${message}.`, { details: [{ path, message }] })
+}
+
+/** The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses, or whose levels are in the wrong order */
 export function priceBody({ price, halted, bids, asks }: Static<typeof priceTicket>): Readonly<Record<string, unknown>> {
   const message = crossing(pricesOf(bids), pricesOf(asks))
-  if (message !== null) throw new ServiceError('field_invalid', `bids ${message}.`, { details: [{ path: 'bids', message }] })
+  if (message !== null) throw refusedField('bids', message)
+  for (const [side, levels] of [['bids', bids] as const, ['asks', asks] as const]) {
+    const fault = misorder(side, pricesOf(levels))
+    if (fault !== null) throw refusedField(side, fault)
+  }
   return { price, halted, bids: levelsBody(bids), asks: levelsBody(asks) }
 }
 
