@@ -163,6 +163,30 @@ describe('the practice account of the live page', () => {
     await until(isEstimated, 'it goes on', PATIENCE_MS)
   })
 
+  test('an estimate cannot be placed once the account is closed, and the account is opened again', async () => {
+    await using walk = await visit(stage.browser, {}, { refusals: /^40[14]: / })
+    const { page } = walk
+    await open(page)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.locator('#ticket-place').waitFor()
+    await stage.api.call('DELETE', '/users/reference', { headers: stage.api.platform })
+    await shows(page, '#ticket-result', /^The account is not connected at the moment. Nothing was placed/)
+    assert.ok(await page.locator('#ticket-place').isHidden())
+    await shows(page, '#trading-status', /^Live/)
+  })
+
+  test('an account that the service cannot open at first is asked for again', async () => {
+    await using walk = await visit(stage.browser, {}, { refusals: /^503: / })
+    const { page } = walk
+    let isDown = true
+    await page.route('**/demo-credentials', route => (isDown ? route.fulfill({ status: 503 }) : route.continue()))
+    await enterDemo(page, stage.service)
+    await page.goto(`${stage.service.url}/docs/live`)
+    await shows(page, '#trading-status', /^Not connected: The service has no practice account at the moment \(503\)/)
+    isDown = false
+    await shows(page, '#trading-status', /^Live/)
+  })
+
   test('a browser that may not see the demo platform shows why there is no ticket, and asks for a token in letters to be read', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk

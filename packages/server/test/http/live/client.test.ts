@@ -102,6 +102,29 @@ describe('older bars', () => {
     assert.equal(windows.length, lengths.length, 'not asked for any more')
   })
 
+  test('are asked for again in a new session, where the answer of the one before is not waited for nor taken', () => {
+    const answers: ((reply: object) => void)[] = []
+    const got: number[] = []
+    const states: string[] = []
+    const connection = Object.assign(new Connection(hooks()), {
+      request: (_fields: object, answered: (reply: object) => void) => void answers.push(answered)
+    })
+    const history = new History(
+      connection,
+      bars => got.push(...bars.map(({ ts }) => secondsOf(ts))),
+      state => states.push(state)
+    )
+    history.begin({ symbol: 'SPY', interval: '1m' })
+    history.again()
+    assert.equal(answers.length, 0, 'nothing was asked for')
+    history.want(NOON)
+    history.again()
+    assert.equal(answers.length, 2)
+    const data = [bar(NOON - 60, '1')]
+    for (const answered of answers) answered({ type: 'snapshot_response', data })
+    assert.deepEqual([got, states.at(-1)], [[NOON - 60], 'more'])
+  })
+
   test('are requested one window at a time, not after an error, and only for BrokerDefault', () => {
     const slow = requested([])
     slow.history.begin({ symbol: 'SPY', interval: '1m' })

@@ -61,6 +61,9 @@ describe('fills of orders', () => {
     const many = Array.from({ length: FILLS_MAX + 1 }, (_, at) => fill(String(at), new Date((START_S + at) * 1_000).toISOString()))
     const shown = fillsOf([order('AAPL', 'BUY', many)])
     assert.deepEqual([shown.length, shown[0]?.id, shown.at(-1)?.id], [FILLS_MAX, String(FILLS_MAX), '1'])
+    const older = { ...order('MSFT', 'BUY', [fill('older', '2026-11-23T15:00:00Z')]), account_id: 'b' }
+    const both = fillsOf([order('AAPL', 'BUY', many), older])
+    assert.deepEqual([both.length, both.at(-1)?.id, both.at(-1)?.accountId], [FILLS_MAX + 1, 'older', 'b'], 'each account has its own')
   })
 
   test('are marked at their price, at the bar in which they happened, and not before the oldest bar', () => {

@@ -54,7 +54,7 @@ export class History {
   /** @type {(bars: readonly Bar[]) => void} */ #older
   /** @type {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} */ #report
   /** @type {Series | null} */ #series = null
-  #isAsking = false
+  /** Before when the bars are that were asked for; null: none were. @type {number | null} */ #asked = null
   #factor = 1
   #empty = 0
   #generation = 0
@@ -76,11 +76,19 @@ export class History {
    */
   begin(series) {
     this.#series = series
-    this.#isAsking = false
+    this.#asked = null
     this.#factor = 1
     this.#empty = 0
     this.#generation += 1
     this.#report(series === null ? 'never' : 'more')
+  }
+
+  /** Goes on in a new session: what was asked for in the one before is never answered, so it is asked for again. */
+  again() {
+    const asked = this.#asked
+    this.#asked = null
+    this.#generation += 1
+    if (asked !== null) this.want(asked)
   }
 
   /**
@@ -88,12 +96,12 @@ export class History {
    * @param {number} beforeS seconds since the epoch
    */
   want(beforeS) {
-    if (this.#series === null || this.#isAsking || this.#empty > EMPTY_MAX || beforeS <= OLDEST_S) return
+    if (this.#series === null || this.#asked !== null || this.#empty > EMPTY_MAX || beforeS <= OLDEST_S) return
     const { symbol, interval } = this.#series
     const generation = this.#generation
     const bars = Math.min(WINDOW_BARS * this.#factor, widest(interval))
     const fromS = Math.max(OLDEST_S, beforeS - bars * secondsIn(interval))
-    this.#isAsking = true
+    this.#asked = beforeS
     this.#report('loading')
     const requested = { symbol, interval, data_type: 'bars', start_time: iso(fromS), end_time: iso(beforeS) }
     this.#connection.request({ action: 'snapshot', ...requested }, reply => generation === this.#generation && this.#take(reply, fromS))
@@ -104,7 +112,7 @@ export class History {
    * @param {number} fromS
    */
   #take(reply, fromS) {
-    this.#isAsking = false
+    this.#asked = null
     if (reply.type !== 'snapshot_response') {
       this.#empty = EMPTY_MAX + 1
       this.#report('failed')

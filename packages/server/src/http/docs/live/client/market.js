@@ -71,6 +71,7 @@ export class Market {
     for (const end of this.#ends.splice(0)) end()
     const { symbol, interval, session } = choice
     if (!isAgain || this.#choice === null) this.#begin(choice)
+    else this.#history.again()
     this.#choice = choice
     /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void, refused?: Handlers['refused']) => void} */
     const open = (fields, update, refused = this.#handlers.refused) => {

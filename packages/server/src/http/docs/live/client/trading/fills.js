@@ -5,7 +5,7 @@ import { sumOf } from './format.js'
 /** @import { Order } from '../trunkline.js' */
 /** @import { Drawn } from './bar-list.js' */
 
-/** What is shown: the newest. */
+/** What is shown of each account: the newest. */
 export const FILLS_MAX = 200
 /** As many bars as a text is wide, at the spacing that the chart has at first. */
 const TEXT_BARS = 8
@@ -22,7 +22,7 @@ const TEXT_BARS = 8
  */
 
 /**
- * The executions of orders, newest first, {@link FILLS_MAX} at most. Those of multi-leg orders are left out: their price is of no symbol.
+ * The executions of orders, newest first, {@link FILLS_MAX} of each account at most. Those of multi-leg orders are left out: their price is of no symbol.
  * @param {Iterable<Order>} orders
  * @returns {readonly Fill[]}
  */
@@ -36,7 +36,15 @@ export function fillsOf(orders) {
           seconds: Date.parse(time) / 1_000
         }))
   )
-  return fills.sort((a, b) => b.seconds - a.seconds).slice(0, FILLS_MAX)
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  return fills
+    .sort((a, b) => b.seconds - a.seconds)
+    .filter(({ accountId }) => {
+      const count = (counts.get(accountId) ?? 0) + 1
+      counts.set(accountId, count)
+      return count <= FILLS_MAX
+    })
 }
 
 /**

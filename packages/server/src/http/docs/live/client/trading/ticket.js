@@ -77,9 +77,15 @@ export class Ticket {
     if (order !== null && !this.#isSending) void this.#readAgain(order)
   }
 
-  /** The account is closed until it begins again. */
+  /** The account is closed until it begins again. What was estimated cannot be placed meanwhile, nor is it a promise of later. */
   end() {
     this.#practice = null
+    if (this.#place.hidden) return
+    const hadFocus = document.activeElement === this.#place
+    this.#estimated = null
+    this.#place.hidden = true
+    this.report('The account is not connected at the moment. Nothing was placed: preview the order again.')
+    if (hadFocus) this.#result.focus()
   }
 
   /** The page is left: nothing is looked for any more. What is kept is found again when the page comes back. */
@@ -159,7 +165,7 @@ export class Ticket {
       const preview = await practice.orders.preview(terms)
       if (this.#estimated !== terms) return
       this.report(estimateOf(terms, preview))
-      if (preview.outcome !== 'estimated') return
+      if (preview.outcome !== 'estimated' || this.#practice === null) return
       this.#place.hidden = false
       this.#place.focus()
     } catch (error) {
