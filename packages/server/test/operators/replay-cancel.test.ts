@@ -1,7 +1,6 @@
 // A replay whose order was to be cancelled: the order is placed by then, so a cancel that is refused is part of the answer.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ServiceError } from '@trunkline/core/domain/errors'
 import { Bench } from '@trunkline/testkit/bench'
 import { cancelled } from '../../src/operators/replay/cancelling.ts'
 import { SandboxRefusal } from '../../src/operators/sandbox/control.ts'

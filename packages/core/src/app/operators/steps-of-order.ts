@@ -6,7 +6,7 @@ import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { OperatorReads, PlacedEntry } from '../../ports/operator-reads.ts'
 import type { Store } from '../../ports/store.ts'
 import type { WebhookDelivery } from '../../ports/webhook-store.ts'
-import { CLOCKS_MS, eventsOfOrder, isFirst, type LoggedChange } from './order-events.ts'
+import { CLOCKS_MS, eventsOfOrder, isFirst, type LoggedChange, type MissingChanges } from './order-events.ts'
 import {
   changeStep,
   deliverySteps,
@@ -20,8 +20,7 @@ import {
 } from './order-step.ts'
 
 /** Which steps are missing, as far as it is known. `later_requests`, `later_attempts`: there are more than one read looks through. */
-const MISSING_STEPS = ['later_requests', 'erased_changes', 'unfound_changes', 'later_changes', 'later_attempts'] as const
-export type MissingSteps = (typeof MISSING_STEPS)[number]
+export type MissingSteps = MissingChanges | 'later_requests' | 'later_attempts'
 
 export interface OrderSteps {
   /** In the order in which they happened; those of unknown time stand where they belong. */
