@@ -70,20 +70,26 @@ describe('trading in the console', () => {
     await page.evaluate(`new MutationObserver(() => received(document.querySelector('#ticket-result').textContent))
       .observe(document.querySelector('#ticket-result'), { childList: true, characterData: true, subtree: true })`)
     let sent = 0
-    await page.route(/\/orders$/, async route => {
-      if (route.request().method() !== 'POST') return route.continue()
+    // A list could have the order before its answer is lost: lists wait until that is shown.
+    const lists = new Set<string>()
+    const shown = Promise.withResolvers<void>()
+    await page.route(/\/orders(\?(limit|status).*)?$/, async route => {
+      if (route.request().method() !== 'POST') {
+        lists.add(route.request().url())
+        await shown.promise
+        return route.continue()
+      }
       sent += 1
       await route.fetch()
       await route.fulfill({ status: 502, body: 'Bad gateway' })
     })
     const before = (await ownOrders()).length
+    await until(() => lists.size === 2, 'both lists wait', PATIENCE_MS)
     await page.getByLabel('Quantity').fill('11')
     await place(page)
+    await until(() => texts.some(text => text.startsWith('Unknown, reading again')), 'it is shown as unknown', PATIENCE_MS)
+    shown.resolve()
     await shows(page, '#ticket-result', /^BUY 11 AAPL \(market\): filled at/)
-    assert.ok(
-      texts.some(text => text.startsWith('Unknown, reading again')),
-      texts.join('\n')
-    )
     assert.ok(!texts.some(text => /fail|not placed|refused/i.test(text)), texts.join('\n'))
     assert.deepEqual([sent, (await ownOrders()).length], [1, before + 1])
   })
