@@ -88,7 +88,7 @@ export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
   ]
 }
 
-function loginWire({ customers, dialects }: Pick<LoginControl, 'customers' | 'dialects'>, customer: Customer): object {
+export function loginWire({ customers, dialects }: Pick<LoginControl, 'customers' | 'dialects'>, customer: Customer): object {
   const keys = Object.fromEntries(dialects.flatMap(({ name, keys }) => (keys === undefined ? [] : [[name, keys(customer.id)]])))
   const accounts = customers.accountsOf(customer.id).map(({ id, number, name, kind }) => ({ id, number, name, kind }))
   return { id: customer.id, username: customer.username, password: customer.password, name: customer.name, accounts, keys }
