@@ -972,7 +972,7 @@ export interface SandboxCleared {
 }
 
 export interface SandboxClockTicket {
-  /** The sandbox’s time from now on. It only goes forward. */
+  /** The sandbox’s time from now on. It only goes forward, 31 days at most. */
   readonly set?: string | undefined
   /** How far it jumps, in milliseconds; 31 days at most. */
   readonly advance_ms?: number | undefined

@@ -217,7 +217,10 @@ test('a reset also ends halts, forced phases, a pause, a frozen clock and lifeti
   assert.ok(later > time)
   assert.equal((await shown()).halted, halted)
   assert.deepEqual(await lifetimesNow(), lifetimes)
-  await eventually(async () => (await control(brokerage, 'GET', '/clock')).clock.sandbox_time > later)
+  await eventually(
+    async () => (await control(brokerage, 'GET', '/clock')).clock.sandbox_time,
+    now => now > later
+  )
 })
 
 test('a clock is set or moved, not both, and the levels of a book are best first', async () => {
