@@ -15,7 +15,7 @@ export const DIST = resolve(CONSOLE, 'dist')
 
 /**
  * What is loaded together: what the login needs, and then all pages of records. A file for each page and for each part that pages share
- * is 15 kB more in all, since text in many small files compresses badly. The sandbox, trading and charts are loaded by whoever opens them.
+ * is 15 kB more in all, since text in many small files compresses badly. The sandbox, trading and charts are loaded when they are opened.
  */
 const TOGETHER = [
   { name: 'index', tags: ['$initial' as const] },

@@ -4,7 +4,7 @@ import { Refusal } from '../src/api.ts'
 import type { OperatorOrder, OrderSteps } from '../src/generated/admin.ts'
 import { orderAndSteps } from '../src/order-and-steps.ts'
 
-const refusal = (status: number) => new Refusal('No.', { status, code: 'x', requestId: null, retryAfterSeconds: null })
+const refusal = (status: number, code = 'x') => new Refusal('No.', { status, code, requestId: null, retryAfterSeconds: null })
 
 /** An order that has the given revisions, one at each read, and steps that say at which read they were taken. */
 function changing(revisions: readonly number[]) {
@@ -31,7 +31,7 @@ test('the record is there without steps that are refused, but not without a sess
   const unavailable = refusal(503)
   assert.equal((await orderAndSteps(readOrder, () => Promise.reject(unavailable))).steps, unavailable)
   await assert.rejects(
-    orderAndSteps(readOrder, () => Promise.reject(refusal(401))),
+    orderAndSteps(readOrder, () => Promise.reject(refusal(401, 'credentials_invalid'))),
     error => error instanceof Refusal && error.status === 401
   )
   await assert.rejects(
