@@ -787,8 +787,8 @@ var LiveCopy = class {
     return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq;
   }
   /**
-   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they do, and
-   * before it was tried.
+   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they
+   * do, and before it was tried.
    */
   get interruption() {
     return this.#unread ?? this.#following?.interruption ?? null;

@@ -10,8 +10,8 @@ test('a read is given up before a minute; a change, for which the service may ta
   const asked = Promise.withResolvers<void>()
   let unanswered = 0
   const service = createServer(({ url }, response) => {
-    if (url === '/answered') return response.end()
-    unanswered += 1
+    if (url === '/answered') response.end()
+    else unanswered += 1
     if (unanswered === 2) asked.resolve()
   })
   await using end = new AsyncDisposableStack()

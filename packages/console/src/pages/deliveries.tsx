@@ -19,12 +19,7 @@ const FILTERS = [
 ] as const
 
 /** Of every list of attempts. */
-<<<<<<< HEAD
 const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
-=======
-export const ATTEMPT_COLUMNS: readonly Column<Delivery>[] = [
-  { name: 'Started', cell: delivery => <Time at={delivery.started_at} /> },
->>>>>>> a6a0ef4b (Documents of logins and replays in lines of 120; the console's part stays as it was built)
   {
     name: 'Started',
     cell: delivery => (

@@ -150,8 +150,8 @@ async function clearFault(deps: OperatorDeps, id: string): Promise<void> {
 }
 
 /**
- * Its fills are there, and the broker has accepted it, if it had accepted the original. Where the original was rejected by the broker, only an
- * end is as far: before it, the order looks like one that works.
+ * Its fills are there, and the broker has accepted it, if it had accepted the original. Where the original was rejected by the broker,
+ * only an end is as far: before it, the order looks like one that works.
  */
 function isAsFarAs(order: Order, original: Order, { fault }: ReplayPlan): boolean {
   if (fault?.do === 'refuse' || fault?.do === 'refuse_later') return false

@@ -129,7 +129,10 @@ function refusedField(path: string, message: string): ServiceError {
   return new ServiceError('field_invalid', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
-/** The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses, or whose levels are in the wrong order */
+/**
+ * The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses, or whose levels are in the
+ * wrong order
+ */
 export function priceBody({ price, halted, bids, asks }: Static<typeof priceTicket>): Readonly<Record<string, unknown>> {
   const message = crossing(pricesOf(bids), pricesOf(asks))
   if (message !== null) throw refusedField('bids', message)
