@@ -148,7 +148,7 @@ describe('replays of orders in the sandbox', () => {
     await stage.control('POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
     await stage.control('POST', '/streams', { do: 'mute' })
     const placed = await trader.buy()
-    assert.ok(reads.includes(await found(placed.order_id)), 'of the original, no stream has told')
+    assert.ok(reads.includes(await found(placed.order_id)), 'no stream had the original')
     await stage.control('POST', '/streams', { do: 'mute' })
     const again = (await replayed(placed)).order
     assert.ok(reads.includes(await found(again.order_id)))

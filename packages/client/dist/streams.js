@@ -221,7 +221,7 @@ function boundMs(failures) {
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
   const found = addressOf(url, "ws", allowHttp);
   if (typeof found === "string") throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`);
-  if (!socket) throw invalid("no WebSocket (Node.js 20): install ws, pass its WebSocket as `socket`");
+  if (!socket) throw invalid("this runtime has no WebSocket: pass that of the package ws as `socket`");
   const { protocol, host, pathname } = found;
   return { Socket: socket, address: `${protocol.replace("ws", "http")}//${host}${pathname}` };
 }
@@ -587,8 +587,8 @@ var BrokerStream = class {
     return this.#sessions.follow(userId, options);
   }
   /**
-   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream itself makes
-   * after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream
+   * itself makes after so many failures in a row, 30 seconds at most, or when the signal aborts.
    */
   pause(failures, signal) {
     return this.#sessions.pause(failures, signal);
@@ -787,8 +787,8 @@ var LiveCopy = class {
     return this.#following?.isLive === true && this.#seq !== null && this.#seq >= this.#snapshotSeq;
   }
   /**
-   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they
-   * do, and before it was tried.
+   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet.
+   * Null while they do, and before it was tried.
    */
   get interruption() {
     return this.#unread ?? this.#following?.interruption ?? null;

@@ -47,8 +47,8 @@ export interface NewCustomer {
 }
 
 /**
- * Customers, and accounts of them all together. With the longest names, all of them are an answer of 3.6 MB: the service reads them at
- * once, and takes 4 MiB of an answer.
+ * Customers, and accounts of them all together. With the longest names, all of them are an answer of less than 4 MiB, which is
+ * what the service takes of one.
  */
 export const CUSTOMERS_MAX = 2_000
 export const ACCOUNTS_MAX = 6_000

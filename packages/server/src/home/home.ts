@@ -121,8 +121,8 @@ class Home {
   }
 
   /**
-   * Of a user with a practice account: for the browser that the first page shows the platform's own secret. 204 where there is none for
-   * this browser; 503 while it cannot be used, so that the page asks again.
+   * Of a user with a practice account: for the browser that the first page shows the platform's own secret. 204 where there is none
+   * for this browser; 503 while it cannot be used, so that the page asks again.
    */
   async credentials(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const demo = this.#demoForForm(request)

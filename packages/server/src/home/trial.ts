@@ -45,7 +45,8 @@ export class Trial {
   #preparing: Promise<Prepared | null> | null = null
 
   /**
-   * Creates the user, and connects it if it has no connection that works. Null if the API refuses. @throws Error if it cannot answer now
+   * Creates the user, and connects it if it has no connection that works. Null if the API refuses.
+   * @throws Error if it cannot answer now
    */
   async ids(demo: DemoPlatform): Promise<TrialIds | null> {
     const user = (await this.#prepared(demo))?.user ?? null

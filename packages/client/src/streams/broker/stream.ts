@@ -48,8 +48,8 @@ export class BrokerStream {
   }
 
   /**
-   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream itself makes
-   * after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream
+   * itself makes after so many failures in a row, 30 seconds at most, or when the signal aborts.
    */
   pause(failures: number, signal: AbortSignal): Promise<void> {
     return this.#sessions.pause(failures, signal)

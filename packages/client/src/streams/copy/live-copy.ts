@@ -88,8 +88,8 @@ export class LiveCopy {
   }
 
   /**
-   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they
-   * do, and before it was tried.
+   * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet.
+   * Null while they do, and before it was tried.
    */
   get interruption(): string | null {
     return this.#unread ?? this.#following?.interruption ?? null

@@ -15,7 +15,7 @@ import {
 } from '@trunkline/sandbox/control-terms'
 import Type, { type Static } from 'typebox'
 import { decimal, oneOf, ticket, timestamp } from '../../wire/common.ts'
-import { ACCOUNT_KINDS, ASSET_CLASSES, sandboxName } from './crypto-name.ts'
+import { ACCOUNT_KINDS, ASSET_CLASSES, sandboxWord } from './words.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_MAX = 31
@@ -130,8 +130,8 @@ function refusedField(path: string, message: string): ServiceError {
 }
 
 /**
- * The body of a price as the sandbox reads it. @throws ServiceError field_invalid for a book that crosses, or whose levels are in the
- * wrong order
+ * The body of a price as the sandbox reads it.
+ * @throws ServiceError field_invalid for a book that crosses, or whose levels are not best first
  */
 export function priceBody({ price, halted, bids, asks }: Static<typeof priceTicket>): Readonly<Record<string, unknown>> {
   const message = crossing(pricesOf(bids), pricesOf(asks))
@@ -154,5 +154,5 @@ function levelsBody(levels: Levels): readonly (readonly [string, string])[] | un
 
 /** The body of an account as the sandbox reads it. */
 export function accountBody({ kind: named, cash: first, name }: Static<typeof accountTicket>): Readonly<Record<string, unknown>> {
-  return { kind: sandboxName(named), cash: first, name }
+  return { kind: sandboxWord(named), cash: first, name }
 }

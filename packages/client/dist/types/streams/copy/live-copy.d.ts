@@ -53,8 +53,8 @@ export declare class LiveCopy {
     /** Whether it has everything that the service has sent, and updates arrive as they happen. */
     get isLive(): boolean;
     /**
-     * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet. Null while they
-     * do, and before it was tried.
+     * Why no updates arrive: no connection, wrong credentials, no such user, or a snapshot that could not be read yet.
+     * Null while they do, and before it was tried.
      */
     get interruption(): string | null;
     /** Milliseconds since the service was last received; null before that. */
