@@ -15,7 +15,7 @@ import {
 } from '@trunkline/sandbox/control-terms'
 import Type, { type Static } from 'typebox'
 import { decimal, oneOf, ticket, timestamp } from '../../wire/common.ts'
-import { ACCOUNT_KINDS, ASSET_CLASSES, sandboxWord } from './words.ts'
+import { ACCOUNT_KINDS, ASSET_CLASSES, sandboxName } from './crypto-name.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_MAX = 31
@@ -154,5 +154,5 @@ function levelsBody(levels: Levels): readonly (readonly [string, string])[] | un
 
 /** The body of an account as the sandbox reads it. */
 export function accountBody({ kind: named, cash: first, name }: Static<typeof accountTicket>): Readonly<Record<string, unknown>> {
-  return { kind: sandboxWord(named), cash: first, name }
+  return { kind: sandboxName(named), cash: first, name }
 }
