@@ -71,9 +71,9 @@ function Reset(): ReactNode {
           scope="sandbox"
           label="Reset the sandbox"
           title="Reset the sandbox"
-          effect="Faults, orders, balances and practice users that were created go; connections of those users are BROKEN when they are next used."
+          effect="Faults, orders, balances, created practice users and all that was set go; connections of those users are BROKEN when they are next used. The time and the prices go on."
           request={() => change('POST /sandbox/reset', {}, { confirm: 'reset' })}
-          done={() => <p>It is as freshly started.</p>}
+          done={() => <p>It was reset.</p>}
         />
       </div>
     </section>
