@@ -194,7 +194,7 @@ describe('outcomes in the console', () => {
     await page.getByRole('button', { name: 'Lose the answer of the next order' }).click()
     await page.getByRole('button', { name: /^Clear fault-/ }).waitFor()
     for (const [name, username] of [
-      [/^End the grants of /, 'one-more'],
+      [/^End grants of /, 'one-more'],
       [/^Clear fault-/, 'and-another']
     ] as const) {
       const button = page.getByRole('button', { name }).first()
@@ -204,7 +204,7 @@ describe('outcomes in the console', () => {
       const headers = "{ 'content-type': 'application/json', 'x-trunkline-operator': '1' }"
       await page.evaluate(`fetch('/admin/v1/sandbox/logins', { method: 'POST', headers: ${headers}, body: '${body}' })`)
       await page.clock.fastForward(6_000)
-      await page.getByRole('button', { name: `End the grants of ${username}` }).waitFor()
+      await page.getByRole('button', { name: `End grants of ${username}` }).waitFor()
       assert.equal(await page.evaluate('document.activeElement?.dataset.mine'), 'yes', String(name))
       await page.evaluate('delete document.activeElement.dataset.mine')
     }

@@ -123,14 +123,14 @@ export class Customers {
     const username = wanted.username ?? this.#freeUsername()
     if (this.#byUsername.has(username)) throw new Problem('login_taken', `there is a login ${username} already`, { field: 'username' })
     if (this.#byId.size >= CUSTOMERS_MAX) throw new Problem('bad_request', `there are ${CUSTOMERS_MAX} logins, the most: reset the sandbox`)
-    this.#demandRoom(wanted.accounts.length)
+    this.#demandCapacity(wanted.accounts.length)
     return this.#make({ ...wanted, username }, false)
   }
 
   /** @throws Problem `bad_request` beyond {@link ACCOUNTS_MAX} */
   addAccount(customer: Customer, wanted: NewAccount, demo = false): Account {
     // A folder of before the bound opens all the same.
-    if (!demo) this.#demandRoom(1)
+    if (!demo) this.#demandCapacity(1)
     // Accounts created on demand can be removed, so the count alone would give two of them the same name.
     let nth = this.accountsOf(customer.id).length
     while (this.#accounts.has(this.#accountId(customer, nth))) nth++
@@ -162,7 +162,7 @@ export class Customers {
     this.#journal?.close()
   }
 
-  #demandRoom(accounts: number): void {
+  #demandCapacity(accounts: number): void {
     if (this.#accounts.size + accounts > ACCOUNTS_MAX)
       throw new Problem('bad_request', `the sandbox has ${this.#accounts.size} accounts, of ${ACCOUNTS_MAX} at most: reset it`)
   }
