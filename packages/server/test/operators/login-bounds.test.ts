@@ -144,8 +144,10 @@ test('the secret of a session that has ended is looked up once, however often a 
   await until(() => sessions.begun === 1, 'it is looked up')
   sessions.resolve(null)
   assert.equal(await first, 'credentials_invalid')
-  for (let times = 0; times < 20; times++) assert.equal(await read('os_gone', '192.0.2.1'), 'credentials_invalid')
-  assert.equal(sessions.begun, 1)
+  const codes: unknown[] = []
+  for (let times = 0; times < 20; times++) void read('os_gone', '192.0.2.1').then(code => codes.push(code))
+  await until(() => codes.length === 20 || sessions.begun > 1, 'all are answered')
+  assert.deepEqual([sessions.begun, new Set(codes)], [1, new Set(['credentials_invalid'])])
 })
 
 test('visitors who find all look-ups taken by operators are refused, and leave nothing under way', async context => {
