@@ -8,7 +8,8 @@ import type { ProvenIdentity } from '@trunkline/core/app/operators/provider-logi
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { OperatorSession } from '@trunkline/core/domain/operator'
 import type { OperatorStore } from '@trunkline/core/ports/operator-store'
-import { until } from '@trunkline/testkit/until'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
+import { until as waitUntil } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import Fastify from 'fastify'
 import { LoginRefused } from '../../src/oidc/faults.ts'
@@ -30,6 +31,9 @@ const ADA: OperatorSession = {
   ...{ sessionId: new RandomIds().uuid(), operator: 'ada@host', scopes: ['read'], origin: 'code' },
   ...{ createdAt: START, lastUsedAt: START, expiresAt: START }
 }
+
+/** Waits often and shortly: what is waited for takes a turn or two of the event loop. */
+const until = (condition: () => boolean, what: string) => waitUntil(condition, what, PATIENCE_MS, 1)
 
 /** Work that is under way until the test says how it ends. */
 class Held<Result> {
