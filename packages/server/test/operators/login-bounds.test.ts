@@ -164,10 +164,10 @@ test('visitors who find all look-ups taken by operators are refused, and leave n
   await flood(100, 0, at => read(`os_a${at}`, '198.51.100.1'))
   sessions.resolve(ADA)
   await operators()
-  const visitors = await flood(100, 8, at => read(`os_b${at}`, '198.51.100.1'))
+  const strange = await flood(100, 8, at => read(`os_b${at}`, '198.51.100.1'))
   assert.equal(sessions.begun, 1 + 64 + 8)
   sessions.resolve(null)
-  await visitors()
+  await strange()
 })
 
 test('who makes the database fail is slowed down, and who was refused a look-up is not', async context => {
