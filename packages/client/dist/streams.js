@@ -221,7 +221,7 @@ function boundMs(failures) {
 function socketOf({ url, allowHttp, socket = globalThis.WebSocket }) {
   const found = addressOf(url, "ws", allowHttp);
   if (typeof found === "string") throw invalid(`url must be wss://…, or ws:// of this machine, and was ${found}: allowHttp permits ws://`);
-  if (!socket) throw invalid("this runtime has no WebSocket: pass that of the package ws as `socket`");
+  if (!socket) throw invalid("no WebSocket (Node.js 20): install ws, pass its WebSocket as `socket`");
   const { protocol, host, pathname } = found;
   return { Socket: socket, address: `${protocol.replace("ws", "http")}//${host}${pathname}` };
 }
@@ -581,7 +581,7 @@ var BrokerStream = class {
   /**
    * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
    * the signal aborts.
-   * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
+   * @throws StreamError, at once or from the iteration; and the error of `readEvents` that is final, such as an unknown user
    */
   follow(userId, options = {}) {
     return this.#sessions.follow(userId, options);

@@ -25,7 +25,7 @@ export declare class BrokerStream {
     /**
      * A user's updates, in order, each once, over any number of connections. Ends when the user was deleted or disabled, or
      * the signal aborts.
-     * @throws StreamError, at once or from the iteration; and the error of `readEvents` that no repetition avoids, such as an unknown user
+     * @throws StreamError, at once or from the iteration; and the error of `readEvents` that is final, such as an unknown user
      */
     follow(userId: string, options?: FollowOptions): Following;
     /**
