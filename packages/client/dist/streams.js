@@ -153,18 +153,6 @@ function streamConnection(options, handlers) {
     if (receivedMs === null && found && /^(2|3|404|405|410)/.test(String(found.status)))
       fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`));
   }
-  function pause(after, signal) {
-    return new Promise((resolve) => {
-      const done = () => {
-        cancelPause();
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const cancelPause = timers.after(random() * boundMs(after), done);
-      signal.addEventListener("abort", done);
-      if (signal.aborted) done();
-    });
-  }
   function forget() {
     const left = socket;
     socket = null;
@@ -212,7 +200,7 @@ function streamConnection(options, handlers) {
     },
     end,
     fail,
-    pause
+    later: (after, run) => timers.after(random() * boundMs(after), run)
   };
 }
 function boundMs(failures) {
@@ -587,11 +575,11 @@ var BrokerStream = class {
     return this.#sessions.follow(userId, options);
   }
   /**
-   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream
-   * itself makes after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   * For what belongs to the stream and failed, such as the snapshot of a copy: calls after the random wait that the stream itself
+   * makes after so many failures in a row, 30 seconds at most, unless the returned function was called before.
    */
-  pause(failures, signal) {
-    return this.#sessions.pause(failures, signal);
+  later(failures, run) {
+    return this.#sessions.later(failures, run);
   }
 };
 function brokerSessions(options = Object()) {
@@ -649,7 +637,7 @@ function brokerSessions(options = Object()) {
   }
   return {
     ageMs: () => connection.ageMs,
-    pause: connection.pause,
+    later: connection.later,
     follow(userId, { after = null, signal }) {
       if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))
         throw invalid("a user_id has 1 to 64 characters, and no space at its ends");
@@ -908,7 +896,7 @@ var LiveCopy = class {
           if (signal.aborted) return null;
           if (!isRetrySafe(error)) throw error;
           this.#unread = `the records cannot be read: ${error.message}`;
-          await this.#options.stream.pause(failures, signal);
+          await this.#pause(failures, signal);
         }
       }
       return null;
@@ -916,6 +904,18 @@ var LiveCopy = class {
       this.#put = null;
       this.#unread = null;
     }
+  }
+  /** As long as the stream waits after so many failures, or until the signal aborts. */
+  #pause(failures, signal) {
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = this.#options.stream.later(failures, done);
+      signal.addEventListener("abort", done);
+    });
   }
   async #read(seq, put, signal) {
     const { readSnapshot, readLastSeq } = this.#options;

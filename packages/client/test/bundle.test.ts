@@ -15,11 +15,11 @@ const REST = { index: '{ Trunkline, TrunklineError }' }
 /** Each with what it may have, and what is measured besides. */
 const SIZES = [
   ['REST with all operations', REST.index, 'index', 15_310],
-  ['REST with the broker stream', '{ BrokerStream, StreamError }', 'streams/index', 24_900, REST],
-  ['REST with market data', '{ MarketStream, StreamError }', 'streams/index', 25_270, REST],
+  ['REST with the broker stream', '{ BrokerStream, StreamError }', 'streams/index', 24_770, REST],
+  ['REST with market data', '{ MarketStream, StreamError }', 'streams/index', 25_130, REST],
   ['REST with a copy of a user', '{ BrokerStream, LiveCopy, eventsOf, recordsOf, StreamError }', 'streams/index', 30_000, REST],
-  ['the broker stream', '{ BrokerStream, StreamError }', 'streams/index', 9_780],
-  ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_140],
+  ['the broker stream', '{ BrokerStream, StreamError }', 'streams/index', 9_650],
+  ['market data', '{ MarketStream, StreamError }', 'streams/index', 10_000],
   ['connect.js', '{ createConnect, ConnectError }', 'connect/index', 3_640],
   ['connect.js with React', '{ useTrunklineConnect }', 'react/index', 4_450],
   ['webhooks', '{ verifyWebhook, WebhookError }', 'webhooks/index', 4_680]

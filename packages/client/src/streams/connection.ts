@@ -102,8 +102,8 @@ export interface StreamConnection {
   refused(why: string): void
   end(reason: string): void
   fail(error: unknown): void
-  /** Resolves after the random wait that follows so many failures in a row, or when the signal aborts. */
-  pause(failures: number, signal: AbortSignal): Promise<void>
+  /** Calls after the random wait that follows so many failures in a row, unless the returned function was called before. */
+  later(failures: number, run: () => void): () => void
 }
 
 /** @throws StreamError setting_invalid */
@@ -238,19 +238,6 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
       fail(invalid(`no stream at ${address}: it answers ${found.status}, not 426; they are at /stream and /market-data/stream`))
   }
 
-  function pause(after: number, signal: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
-      const done = (): void => {
-        cancelPause()
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const cancelPause = timers.after(random() * boundMs(after), done)
-      signal.addEventListener('abort', done)
-      if (signal.aborted) done()
-    })
-  }
-
   function forget(): void {
     const left = socket
     socket = null
@@ -301,7 +288,7 @@ export function streamConnection(options: ConnectionOptions, handlers: Connectio
     },
     end,
     fail,
-    pause
+    later: (after, run) => timers.after(random() * boundMs(after), run)
   }
 }
 

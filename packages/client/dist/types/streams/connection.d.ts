@@ -71,8 +71,8 @@ export interface StreamConnection {
     refused(why: string): void;
     end(reason: string): void;
     fail(error: unknown): void;
-    /** Resolves after the random wait that follows so many failures in a row, or when the signal aborts. */
-    pause(failures: number, signal: AbortSignal): Promise<void>;
+    /** Calls after the random wait that follows so many failures in a row, unless the returned function was called before. */
+    later(failures: number, run: () => void): () => void;
 }
 /** @throws StreamError setting_invalid */
 export declare function streamConnection(options: ConnectionOptions, handlers: ConnectionHandlers): StreamConnection;

@@ -48,11 +48,11 @@ export class BrokerStream {
   }
 
   /**
-   * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream
-   * itself makes after so many failures in a row, 30 seconds at most, or when the signal aborts.
+   * For what belongs to the stream and failed, such as the snapshot of a copy: calls after the random wait that the stream itself
+   * makes after so many failures in a row, 30 seconds at most, unless the returned function was called before.
    */
-  pause(failures: number, signal: AbortSignal): Promise<void> {
-    return this.#sessions.pause(failures, signal)
+  later(failures: number, run: () => void): () => void {
+    return this.#sessions.later(failures, run)
   }
 }
 
@@ -120,7 +120,7 @@ function brokerSessions(options: BrokerStreamOptions = Object()) {
 
   return {
     ageMs: () => connection.ageMs,
-    pause: connection.pause,
+    later: connection.later,
     follow(userId: string, { after = null, signal }: FollowOptions): Following {
       // The service refuses these without naming the user, so that its answer would be awaited in vain.
       if (!/^(?!\s)[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u.test(userId))

@@ -221,7 +221,7 @@ export class LiveCopy {
           if (signal.aborted) return null
           if (!isRetrySafe(error)) throw error
           this.#unread = `the records cannot be read: ${error.message}`
-          await this.#options.stream.pause(failures, signal)
+          await this.#pause(failures, signal)
         }
       }
       return null
@@ -229,6 +229,19 @@ export class LiveCopy {
       this.#put = null
       this.#unread = null
     }
+  }
+
+  /** As long as the stream waits after so many failures, or until the signal aborts. */
+  #pause(failures: number, signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      const done = (): void => {
+        cancel()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const cancel = this.#options.stream.later(failures, done)
+      signal.addEventListener('abort', done)
+    })
   }
 
   async #read(seq: number, put: readonly Order[], signal: AbortSignal): Promise<CopyChange> {

@@ -29,8 +29,8 @@ export declare class BrokerStream {
      */
     follow(userId: string, options?: FollowOptions): Following;
     /**
-     * For what belongs to the stream and failed, such as the snapshot of a copy: resolves after the random wait that the stream
-     * itself makes after so many failures in a row, 30 seconds at most, or when the signal aborts.
+     * For what belongs to the stream and failed, such as the snapshot of a copy: calls after the random wait that the stream itself
+     * makes after so many failures in a row, 30 seconds at most, unless the returned function was called before.
      */
-    pause(failures: number, signal: AbortSignal): Promise<void>;
+    later(failures: number, run: () => void): () => void;
 }
