@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { SANDBOX_MARKET } from '../../src/operators/routes/sandbox.ts'
 import { SandboxControl, SandboxRefusal } from '../../src/operators/sandbox/control.ts'
 import { ownSandbox } from '../../src/operators/sandbox/own.ts'
 import { SANDBOX } from '../../src/operators/sandbox/requests.ts'
@@ -53,6 +54,26 @@ test('a change whose answer is lost is unknown, and is sent once; a read without
   await assert.rejects(cut.control.ask(SANDBOX.setMarket({ paused: true })), codeAnd(/unknown/))
   assert.equal(cut.requests(), 1)
   await assert.rejects(cut.control.ask(SANDBOX.clock()), codeAnd(/Nothing was changed/))
+})
+
+test('a reset answers what its own answer says: no read after it can fail and say that nothing was changed', async () => {
+  const clock = { sandbox_time: '2026-11-27T15:00:00.000000Z', frozen: false, paused: false, market: 'synthetic' }
+  const phases = { share: 'open', coin: 'open', option: 'open', future: 'open' }
+  await using sandbox = await controlOf(({ method }, response) => {
+    if (method === 'GET') response.destroy()
+    else response.end(JSON.stringify({ clock: { ...clock, ...phases } }))
+  })
+  const actions: string[] = []
+  const store = { audit: { append: async ({ action }: { readonly action: string }) => void actions.push(action) } }
+  const own = { control: sandbox.control, url: '', brokers: [], callbackUrl: () => '' }
+  const deps = Object.assign(Object.create(null), { sandbox: own, app: { clock: { now: () => clock.sandbox_time }, store } })
+  const caller = { operator: 'ada', ip: '', requestId: '', scopes: ['sandbox'], session: null } as const
+  const reset = SANDBOX_MARKET.find(({ operationId }) => operationId === 'resetSandbox')
+  assert.ok(reset?.access === 'operator')
+  const request = Object.assign(Object.create(null), { body: { confirm: 'reset' } })
+  const answer = await reset.prepare({}, {})(caller, request, Object.create(null), deps)
+  assert.match(JSON.stringify(answer), /"sandbox_time":"2026-11-27T15:00:00.000000Z"/)
+  assert.deepEqual([sandbox.requests(), actions], [1, ['sandbox.reset']])
 })
 
 test('an answer that does not come within its time is a lost one', async () => {
