@@ -232,8 +232,11 @@ describe('the reference of the streams', () => {
       for (const { payload } of examples) {
         assert.equal(complaint(payload), null, title)
         if (UNTYPED.has(name)) assert.ok(!('type' in payload || 'action' in payload), title)
-        else assert.equal(payload.action ?? payload.type, name)
-        assert.notEqual(complaint({ ...payload, action: 'nothing', type: 'nothing' }), null, title)
+        else {
+          assert.equal(payload.action ?? payload.type, name)
+          assert.notEqual(complaint({ ...payload, action: 'nothing', type: 'nothing' }), null, title)
+        }
+        assert.notEqual(complaint({}), null, title)
       }
     }
     assert.deepEqual(namesOf('stream', 'sent'), SENT_BY_CLIENT.toSorted())

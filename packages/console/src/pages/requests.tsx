@@ -1,6 +1,6 @@
 // The request log of the nodes: the last requests of the present run, and apart from these the last that failed.
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { get } from '../api.ts'
 import { tookText } from '../format.ts'
 import type { AnsweredRequest } from '../generated/admin.ts'
@@ -12,6 +12,7 @@ import { Empty } from '../parts/states.tsx'
 import { type Column, ListTable } from '../parts/table.tsx'
 import { Id, Missing, Name, Time } from '../parts/values.tsx'
 import { PAGE_ROWS, useList } from '../reads.ts'
+import { distinctIds } from '../row-ids.ts'
 
 const route = getRouteApi('/requests')
 const FILTERS = [
@@ -49,7 +50,7 @@ const COLUMNS: readonly Column<AnsweredRequest>[] = [
     name: 'Request',
     cell: request => (
       <code>
-        {request.method} {request.route}
+        {request.method} <Route path={request.route} />
       </code>
     )
   },
@@ -87,6 +88,18 @@ const COLUMNS: readonly Column<AnsweredRequest>[] = [
     request => get('/requests', {}, { request_id: request.request_id })
   )
 ]
+
+/** Its lines may end after a slash. */
+function Route({ path }: { readonly path: string }): ReactNode {
+  const parts = path.split(/(?<=\/)(?=.)/)
+  const keys = distinctIds(parts)
+  return parts.map((part, at) => (
+    <Fragment key={keys[at]}>
+      {part}
+      <wbr />
+    </Fragment>
+  ))
+}
 
 /** The list of kept requests. */
 export function RequestsPage(): ReactNode {
