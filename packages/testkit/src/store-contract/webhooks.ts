@@ -180,7 +180,7 @@ export function webhookCases(contractCase: DefineCase): void {
     })
     const oldest = (await store.events.read(who.user.userKey, 1, 1))[0]?.at
     assert.equal((await store.webhooks.cursors.lag({ endpointId, filter: FILLED })).oldestAt, oldest)
-    // Of what was erased, one event tells, whatever the filter.
+    // Erased events count as one, whatever the filter.
     while ((await store.events.prune(make.time('9999-01-01T00:00:00Z'), 1_000)) > 0);
     for (const filter of [ALL_EVENTS, FILLED])
       assert.deepEqual(await lag(filter), { users: 2, events: 2, isLowerBound: false, isDated: false })
